@@ -1,8 +1,8 @@
 """The request graph: what a request does, said once, in nine constructs.
 
-A graph names stations by a resource and a role (the client, the coordinator, the j-th replica asked); which
-node plays a role is bound per request. Every solver interprets these graphs: the simulation exactly, mean-value
-analysis by the approximation stated in `mva.py`, the bounds by their total demands.
+A graph names stations by a resource and a role (the client, the coordinator, the j-th replica asked);
+which node plays a role is bound per request. Every solver interprets these graphs: the simulation exactly,
+mean-value analysis by the approximation stated in `mva.py`, the bounds by their total demands.
 
 Source: DESIGN.md, section 2; fork-join with early departure ("k of n, the rest goes on") as in partial
 fork-join queues (Joshi, Liu and Soljanin 2014), second phases as in Franks et al. (LQN, 2009).

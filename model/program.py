@@ -1,8 +1,8 @@
 """Request graphs as flat integer and float tables, for the engines that run them.
 
-Each instruction is a row `(code, a, b, c)` of integers and one float. The meaning of the columns stands beside
-each code. A program is a walk of the graph in order; branches, bodies and alternatives follow the instruction
-that starts them, so that a reader needs one counter and no recursion.
+Each instruction is a row `(code, a, b, c)` of integers and one float. The meaning of the columns stands
+beside each code. A program is a walk of the graph in order; branches, bodies and alternatives follow the
+instruction that starts them, so that a reader needs one counter and no recursion.
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""Discrete-event simulation of a network on `simpy.Environment`: the reference for every effect."""
