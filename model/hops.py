@@ -16,7 +16,7 @@ Source: Apache Cassandra, `StorageProxy` and `AbstractReadExecutor`; docs/backgr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -24,11 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import Problem, ScenarioError
+from .hop_cases import Cases, cases_of
 from .placement import Placement
 from .replication import factors_of
 from .routing import Coordinators, OperationName, coordinator_matrix, required
 from .scenario import Scenario
-from .snitch import datacenter_ids, distances, perceived
+from .snitch import datacenter_ids, distances, perceived, rack_ids
 from .tally import tally
 from .topology import Node, datacenters_of
 from .workload import ConsistencyLevel
@@ -36,10 +37,6 @@ from .workload import ConsistencyLevel
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 IntArray = NDArray[np.intp]
-_PAIRS_AT_ONCE = 50_000
-"""Pairs of set and coordinator worked on at once: keeps the arrays of 192 nodes below 20 MB."""
-
-
 class MessageKind(StrEnum):
     """What a message between nodes carries."""
 
@@ -117,7 +114,7 @@ class BackgroundContact:
 
 @dataclass(frozen=True, eq=False)
 class _Rules:
-    """What is the same for all pairs of one operation."""
+    """What is the same for all cases of one operation."""
 
     operation: OperationName
     datacenter: IntArray
@@ -131,43 +128,23 @@ class _Rules:
     contact: BackgroundContact
 
 
-@dataclass(frozen=True, eq=False)
-class _Pairs:
-    """Some pairs of replica set and coordinator."""
-
-    coordinator: IntArray
-    """[pairs]"""
-    replicas: IntArray
-    """[pairs, replicas]"""
-    probability: Floats
-    """[pairs]"""
-
-    @property
-    def remote(self) -> Bools:
-        """Replicas on another node than the coordinator, [pairs, replicas]."""
-        return np.asarray(self.replicas != self.coordinator[:, None])
-
-
 @dataclass
 class _MessageRecorder:
-    """Adds up messages over the pairs."""
+    """Adds up messages over the cases."""
 
     nodes: int
     waits_remote: float = 0.0
     no_replica: float = 0.0
     counts: dict[MessageKind, Floats] = field(default_factory=dict)
 
-    def send(self, kind: MessageKind, sender: IntArray, receiver: IntArray, amount: Floats) -> None:
-        """Add messages; the three arrays broadcast."""
-        pair = np.broadcast_to(sender * self.nodes + receiver, amount.shape)
-        added = tally(pair, amount, self.nodes**2).reshape(self.nodes, self.nodes)
-        self.counts[kind] = self.counts[kind] + added if kind in self.counts else added
+    def add(self, kind: MessageKind, matrix: Floats) -> None:
+        """Add messages, [from, to]."""
+        self.counts[kind] = self.counts[kind] + matrix if kind in self.counts else matrix
 
-    def ask(self, request: MessageKind, response: MessageKind, pairs: _Pairs, amount: Floats) -> None:
-        """Add requests from the coordinator to replicas, and their answers."""
-        here = pairs.coordinator[:, None]
-        self.send(request, here, pairs.replicas, amount)
-        self.send(response, pairs.replicas, here, amount)
+    def ask(self, request: MessageKind, response: MessageKind, asked: Floats) -> None:
+        """Add requests, [coordinators, replicas' nodes], and their answers."""
+        self.add(request, asked)
+        self.add(response, asked.T)
 
     def finish(self) -> OperationHops:
         """Return what has been added up."""
@@ -196,22 +173,24 @@ def hop_analysis(
         ScenarioError: a consistency level that cannot be met.
     """
     matrix = coordinator_matrix(coordinators, placement, nodes)
+    rack = rack_ids(perceived(nodes, scenario.cluster.snitch))
+    cases = cases_of(placement, matrix, rack)
     contact = BackgroundContact(background_contact, local_background_contact)
     operations: dict[str, OperationHops] = {}
     shares: dict[str, float] = {}
     for name, operation in scenario.workload.operations.items():
         rules = _rules(scenario, nodes, name, operation.consistency, contact, matrix)
-        operations[name] = _operation_hops(rules, placement, matrix)
+        operations[name] = _operation_hops(rules, cases)
         shares[name] = operation.share
     return HopAnalysis(operations, shares)
 
 
-def _operation_hops(rules: _Rules, placement: Placement, matrix: Floats) -> OperationHops:
-    recorder = _MessageRecorder(matrix.shape[1])
+def _operation_hops(rules: _Rules, cases: list[Cases]) -> OperationHops:
+    recorder = _MessageRecorder(rules.datacenter.size)
     record = _read if rules.operation == "read" else _write
-    for pairs in _pairs(placement, matrix):
-        recorder.no_replica += float(pairs.probability @ pairs.remote.all(axis=1))
-        record(pairs, rules, recorder)
+    for some in cases:
+        recorder.no_replica += float(some.probability @ some.remote.all(axis=1))
+        record(some, rules, recorder)
     return recorder.finish()
 
 
@@ -236,37 +215,26 @@ def _rules(
     return _Rules(operation, datacenter, distance, total, local, contact)
 
 
-def _pairs(placement: Placement, matrix: Floats) -> Iterator[_Pairs]:
-    sets, coordinators = np.nonzero(matrix)
-    for start in range(0, sets.size, _PAIRS_AT_ONCE):
-        row, coordinator = sets[start : start + _PAIRS_AT_ONCE], coordinators[start : start + _PAIRS_AT_ONCE]
-        probability = placement.weight[row] * matrix[row, coordinator]
-        yield _Pairs(coordinator, placement.replicas[row], probability)
-
-
-def _read(pairs: _Pairs, rules: _Rules, recorder: _MessageRecorder) -> None:
-    here = pairs.coordinator[:, None]
-    order = np.argsort(rules.distance[here, pairs.replicas], axis=1, kind="stable")
-    pairs = _Pairs(pairs.coordinator, np.take_along_axis(pairs.replicas, order, axis=1), pairs.probability)
-    asked = _asked(pairs, rules)
+def _read(cases: Cases, rules: _Rules, recorder: _MessageRecorder) -> None:
+    cases = cases.in_order(rules.distance)
+    asked, remote = _asked(cases, rules), cases.remote
     data = asked & (np.cumsum(asked, axis=1) == 1)
-    remote, probability = pairs.remote, pairs.probability[:, None]
-    near = rules.datacenter[pairs.replicas] == rules.datacenter[here]
+    near = rules.datacenter[cases.replicas] == rules.datacenter[cases.coordinator][:, None]
     chance = rules.contact.everywhere + rules.contact.same_datacenter * near
-    digest = np.where(asked, ~data, chance) * remote * probability
-    recorder.waits_remote += float(pairs.probability @ (asked & remote).any(axis=1))
-    recorder.ask(MessageKind.DATA_REQUEST, MessageKind.DATA_RESPONSE, pairs, data * remote * probability)
-    recorder.ask(MessageKind.DIGEST_REQUEST, MessageKind.DIGEST_RESPONSE, pairs, digest)
+    digests = np.where(asked, ~data, chance) * remote
+    recorder.waits_remote += float(cases.probability @ (asked & remote).any(axis=1))
+    recorder.ask(MessageKind.DATA_REQUEST, MessageKind.DATA_RESPONSE, cases.to_replicas(data & remote))
+    recorder.ask(MessageKind.DIGEST_REQUEST, MessageKind.DIGEST_RESPONSE, cases.to_replicas(digests))
 
 
-def _asked(pairs: _Pairs, rules: _Rules) -> Bools:
-    """Return the replicas whose answer is needed, [pairs, replicas in the order asked]."""
+def _asked(cases: Cases, rules: _Rules) -> Bools:
+    """Return the replicas whose answer is needed, [cases, replicas in the order asked]."""
     if rules.total:
-        nearest = np.arange(pairs.replicas.shape[1]) < rules.total
-        return np.broadcast_to(nearest, pairs.replicas.shape)
-    place = rules.datacenter[pairs.replicas]
-    needed = rules.local[rules.datacenter[pairs.coordinator]]
-    asked = np.zeros(pairs.replicas.shape, dtype=np.bool_)
+        nearest = np.arange(cases.replicas.shape[1]) < rules.total
+        return np.broadcast_to(nearest, cases.replicas.shape)
+    place = rules.datacenter[cases.replicas]
+    needed = rules.local[rules.datacenter[cases.coordinator]]
+    asked = np.zeros(cases.replicas.shape, dtype=np.bool_)
     for number in range(rules.local.shape[1]):
         inside = place == number
         asked |= inside & (np.cumsum(inside, axis=1) <= needed[:, number, None])
@@ -281,32 +249,33 @@ def _refuse_unmet(found: IntArray, needed: IntArray, operation: str) -> None:
         raise ScenarioError([Problem(key, f"{needed.max()} replicas", right)])
 
 
-def _write(pairs: _Pairs, rules: _Rules, recorder: _MessageRecorder) -> None:
-    place, home = rules.datacenter[pairs.replicas], rules.datacenter[pairs.coordinator]
-    remote, probability = pairs.remote, pairs.probability[:, None]
-    recorder.waits_remote += float(pairs.probability @ _needs_others(pairs, rules))
+def _write(cases: Cases, rules: _Rules, recorder: _MessageRecorder) -> None:
+    place, home = rules.datacenter[cases.replicas], rules.datacenter[cases.coordinator]
+    recorder.waits_remote += float(cases.probability @ _needs_others(cases, rules))
+    acknowledged = cases.to_replicas(cases.remote)
+    recorder.add(MessageKind.ACKNOWLEDGEMENT, acknowledged.T)
     near = place == home[:, None]
-    alike = place[:, :, None] == place[:, None, :]
-    leads = np.where(near, 1.0, 1 / alike.sum(axis=2)) * remote * probability
-    recorder.send(MessageKind.MUTATION, pairs.coordinator[:, None], pairs.replicas, leads)
-    acknowledged = remote * probability
-    recorder.send(MessageKind.ACKNOWLEDGEMENT, pairs.replicas, pairs.coordinator[:, None], acknowledged)
     if near.all():
+        recorder.add(MessageKind.MUTATION, acknowledged)
         return
+    alike = place[:, :, None] == place[:, None, :]
+    leads = np.where(near, cases.remote, 1 / alike.sum(axis=2))
+    recorder.add(MessageKind.MUTATION, cases.to_replicas(leads))
     others = alike & ~near[:, :, None] & ~np.eye(place.shape[1], dtype=np.bool_)
-    forwarded = others * leads[:, :, None]
-    sender, receiver = pairs.replicas[:, :, None], pairs.replicas[:, None, :]
-    recorder.send(MessageKind.FORWARDED_MUTATION, sender, receiver, forwarded)
+    forwarded = others * (leads * cases.probability[:, None])[:, :, None]
+    pair = cases.replicas[:, :, None] * recorder.nodes + cases.replicas[:, None, :]
+    counts = tally(pair, forwarded, recorder.nodes**2)
+    recorder.add(MessageKind.FORWARDED_MUTATION, counts.reshape(recorder.nodes, recorder.nodes))
 
 
-def _needs_others(pairs: _Pairs, rules: _Rules) -> Bools:
-    """Return whether the coordinator's own acknowledgement is not enough, [pairs]."""
-    own = ~pairs.remote.all(axis=1)
+def _needs_others(cases: Cases, rules: _Rules) -> Bools:
+    """Return whether the coordinator's own acknowledgement is not enough, [cases]."""
+    own = ~cases.remote.all(axis=1)
     if rules.total:
         return np.asarray(rules.total - own > 0)
-    home = rules.datacenter[pairs.coordinator]
+    home = rules.datacenter[cases.coordinator]
     missing = rules.local[home].copy()
-    place = rules.datacenter[pairs.replicas]
+    place = rules.datacenter[cases.replicas]
     present = np.stack([(place == number).sum(axis=1) for number in range(missing.shape[1])], axis=1)
     _refuse_unmet(np.minimum(present, missing).sum(axis=1), missing.sum(axis=1), rules.operation)
     missing[np.arange(home.size), home] -= own
