@@ -6,8 +6,10 @@ the others in the cluster's order.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from .graph import Fork, Graph
 from .routing import Required
 
 
@@ -53,3 +55,42 @@ def plan_answers(required: Required, factors: dict[str, int], local: str, *, wri
     candidates = {position for _, pool in pools for position in pool}
     spare = tuple(position for position in rest if position in candidates)
     return AnswerPlan(groups, rest if write else (), () if write else spare)
+
+
+def wait_for(
+    plan: AnswerPlan,
+    inline: int | None,
+    rest: Graph,
+    branch: Callable[[int], Graph],
+    speculation: tuple[Graph, ...] = (),
+) -> Graph:
+    """Return the wait for the answers that a plan needs.
+
+    Args:
+        plan: who is asked and how many must answer.
+        inline: position whose CPU work the coordinator has already done, or None.
+        rest: what that position still does (disk, commit log, its stage).
+        branch: the graph of the replica at a position.
+        speculation: further branches of a plan with one group.
+    """
+
+    def work(position: int) -> Graph:
+        return rest if position == inline else branch(position)
+
+    groups = tuple(
+        Fork(needed, (*(work(position) for position in _first(positions, inline)), *speculation))
+        for needed, positions in plan.groups
+    )
+    return _joined(groups)
+
+
+def _first(positions: tuple[int, ...], inline: int | None) -> tuple[int, ...]:
+    """Return the positions with the one done in line in front."""
+    return tuple(sorted(positions, key=lambda position: position != inline))
+
+
+def _joined(forks: tuple[Fork, ...]) -> Graph:
+    if len(forks) > 1:
+        return Fork(len(forks), tuple(_joined((fork,)) for fork in forks))
+    (fork,) = forks
+    return fork.branches[0] if len(fork.branches) == 1 else fork

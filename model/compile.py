@@ -136,6 +136,7 @@ class Compilation:
             log=CommitLogMode(settings.commit_log_sync, settings.commit_log_window_s),
             variation=self.values["service_variation"],
             client_cpu_s=self.scenario.clients.cpu_per_operation,
+            inline=settings.inline_local,
         )
 
     def _operation(

@@ -112,6 +112,13 @@ class Distances:
     """[5]: itself, same host, same rack, same datacenter, other datacenter."""
     client_s: float
 
+    def classes(self, first: Ints, second: Ints) -> Ints:
+        """Return the class of distance between nodes, elementwise: a position in `delay_s`."""
+        apart = np.where(self.datacenter[first] == self.datacenter[second], 3, 4)
+        apart = np.where(self.rack[first] == self.rack[second], 2, apart)
+        apart = np.where(self.host[first] == self.host[second], 1, apart)
+        return np.where(first == second, 0, apart)
+
 
 @dataclass(frozen=True)
 class OperationGraphs:

@@ -61,6 +61,8 @@ class Offered:
 
     work: Floats
     """[stations, rows]: seconds at the station per unit of the demand row."""
+    squares: Floats
+    """[stations, rows]: square seconds at the station per square unit of the demand row, variation included."""
     visits: Floats
     """[stations]: visits per request."""
     setup_s: Floats
@@ -74,14 +76,13 @@ class Offered:
 
 def offered(network: Network, cases: tuple[Case, ...] | None = None) -> Offered:
     """Return the work that one request offers to each station."""
-    work = np.zeros((len(network.stations), len(network.demands.variation)))
-    visits, setup_s = np.zeros(len(network.stations)), np.zeros(len(network.stations))
+    total = Offered(*(np.zeros((len(network.stations), len(network.demands.variation))) for _ in range(2)),
+                    *(np.zeros(len(network.stations)) for _ in range(2)))
     for case in cases_of(network) if cases is None else cases:
         for expected in expected_visits(network.graphs[case.graph]):
-            visit = expected.visit
-            share = case.probability * expected.count * unit_shares(network, case, visit.role)
-            _add_visit(network, visit, share, work, visits, setup_s)
-    return Offered(work, visits, setup_s)
+            share = case.probability * expected.count * unit_shares(network, case, expected.visit.role)
+            _add_visit(network, expected.visit, share, total)
+    return total
 
 
 def unit_shares(network: Network, case: Case, role: int) -> Floats:
@@ -94,14 +95,15 @@ def unit_shares(network: Network, case: Case, role: int) -> Floats:
     return units
 
 
-def _add_visit(
-    network: Network, visit: Visit, share: Floats, work: Floats, visits: Floats, setup_s: Floats
-) -> None:
-    where = network.station_of[visit.resource]
-    used = where >= 0
-    np.add.at(work[:, visit.demand], where[used], (share * network.seconds_per[visit.resource])[used])
-    np.add.at(visits, where[used], share[used])
-    np.add.at(setup_s, where[used], (share * network.setup_s[visit.resource])[used])
+def _add_visit(network: Network, visit: Visit, share: Floats, total: Offered) -> None:
+    used = network.station_of[visit.resource] >= 0
+    where, share = network.station_of[visit.resource][used], share[used]
+    seconds = network.seconds_per[visit.resource][used]
+    spread = 1 + network.demands.variation[visit.demand] ** 2
+    np.add.at(total.work[:, visit.demand], where, share * seconds)
+    np.add.at(total.squares[:, visit.demand], where, share * seconds**2 * spread)
+    np.add.at(total.visits, where, share)
+    np.add.at(total.setup_s, where, share * network.setup_s[visit.resource][used])
 
 
 def capacity(station: Station) -> float:

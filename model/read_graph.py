@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .answers import AnswerPlan
+from .answers import AnswerPlan, wait_for
 from .graph import (
     CLIENT,
     COORDINATOR,
@@ -59,8 +59,9 @@ class ReadGraph:
         answer_bytes = 0.0 if absent else self.work.row_bytes
         contact = self.rules.background_contact
         always = self.plan.spare if contact >= 1.0 else ()
+        local = self.work.read_demand(absent=absent) if self._inline else None
         held = series(
-            self.work.coordinate("read", self._remote(self.plan.asked) + self._remote(always)),
+            self.work.coordinate("read", self._remote(self.plan.asked) + self._remote(always), local),
             self._contact(always, 1.0, absent=absent) if always else None,
             self._contact(self.plan.spare, contact, absent=absent) if 0 < contact < 1 else None,
             Timeout(self.rules.timeout_s, self._first_round(absent=absent)),
@@ -87,19 +88,19 @@ class ReadGraph:
             return read
         return self.work.round_trip(position, 0.0, read, 0.0 if digest or absent else self.work.row_bytes)
 
+    @property
+    def _inline(self) -> bool:
+        return self.work.inline and self.place in self.plan.asked
+
     def _first_round(self, *, absent: bool) -> Graph:
         first = self.plan.asked[0]
-        forks = [
-            Fork(
-                needed,
-                (
-                    *(self._branch(p, absent=absent, digest=p != first) for p in positions),
-                    *self._speculation(absent=absent),
-                ),
-            )
-            for needed, positions in self.plan.groups
-        ]
-        return forks[0] if len(forks) == 1 else Fork(len(forks), tuple(forks))
+        return wait_for(
+            self.plan,
+            self.place if self._inline else None,
+            self.work.after_inline("read", absent=absent),
+            lambda position: self._branch(position, absent=absent, digest=position != first),
+            self._speculation(absent=absent),
+        )
 
     def _speculation(self, *, absent: bool) -> tuple[Graph, ...]:
         rule = self.rules.speculative_retry.strip()

@@ -55,6 +55,8 @@ class RequestWork:
     log: CommitLogMode
     variation: float
     client_cpu_s: float
+    inline: bool
+    """Whether the coordinator's thread does its own replica's work itself, right after its own."""
 
     @property
     def _kib(self) -> float:
@@ -64,15 +66,15 @@ class RequestWork:
         """Return the client's own work."""
         return Visit(Resource.CLIENT_CPU, CLIENT, self.rows.constant(self.client_cpu_s, self.variation))
 
-    def coordinate(self, operation: str, messages: int) -> Graph:
-        """Return the coordinator's work before it waits, with the messages it sends."""
+    def coordinate(self, operation: str, messages: int, local: dict[str, float] | None) -> Graph:
+        """Return the coordinator's work before it waits: the messages it sends, its own replica's part if any."""
         base = {
             f"coordinator_{operation}_s": 1.0,
             "coordinator_column_s": self.columns,
             "coordinator_kib_s": self._kib,
         }
         sent = times(messages, self._message("send", self.row_bytes if operation == "write" else 0))
-        return self._cpu(COORDINATOR, add(base, sent), {"coordinator_wake_up_s": 1.0})
+        return self._cpu(COORDINATOR, add(base, sent, local or {}), {"coordinator_wake_up_s": 1.0})
 
     def send(self, messages: int) -> Graph | None:
         """Return the coordinator's work of sending some messages without payload."""
@@ -88,28 +90,42 @@ class RequestWork:
         """Return the coordinator's work for one answer of a replica."""
         return self._cpu(COORDINATOR, self._message("receive", payload_bytes), {"message_wake_up_s": 0.5})
 
+    def read_demand(self, *, absent: bool) -> dict[str, float]:
+        """Return the CPU demand of a replica's read."""
+        if absent:
+            return {"replica_absent_s": 1.0}
+        return {"replica_read_s": 1.0, "replica_read_column_s": self.columns, "replica_read_kib_s": self._kib}
+
+    def write_demand(self) -> dict[str, float]:
+        """Return the CPU demand of a replica's write."""
+        return {"replica_write_s": 1.0, "replica_write_column_s": self.columns, "replica_write_kib_s": self._kib}
+
     def read(self, role: int, *, remote: bool, absent: bool, digest: bool) -> Graph:
         """Return a replica's read, with its messages when it is not the coordinator."""
-        kind = "absent" if absent else "read"
-        base: dict[str, float] = {f"replica_{kind}_s": 1.0}
-        if not absent:
-            base |= {"replica_read_column_s": self.columns, "replica_read_kib_s": self._kib}
         answer = 0.0 if digest or absent else self.row_bytes
+        base = self.read_demand(absent=absent)
         work = self._replica_cpu(role, base, remote=remote, received=0.0, sent=answer)
-        missed = Visit(Resource.DISK, role, self.rows.constant(READS_PER_MISS))
-        disk = Choice(self.cache_miss, missed) if self.cache_miss and not absent else None
-        return Hold(Resource.READ_STAGE, role, series(work, disk))
+        return Hold(Resource.READ_STAGE, role, series(work, self._disk(role, absent=absent)))
 
     def write(self, role: int, *, remote: bool, forwarded: int = 0) -> Graph:
         """Return a replica's write; a forwarder also sends it on to replicas of its datacenter."""
-        base = {
-            "replica_write_s": 1.0,
-            "replica_write_column_s": self.columns,
-            "replica_write_kib_s": self._kib,
-        }
-        base = add(base, times(forwarded, self._message("send", self.row_bytes)))
+        base = add(self.write_demand(), times(forwarded, self._message("send", self.row_bytes)))
         work = self._replica_cpu(role, base, remote=remote, received=self.row_bytes, sent=0.0)
         return Hold(Resource.MUTATION_STAGE, role, series(work, self._append(role)))
+
+    def after_inline(self, operation: str, *, absent: bool) -> Graph:
+        """Return what the coordinator's own replica still has to do when its CPU work was done in line.
+
+        It passes its stage: where replica work has piled up there, requests are held back.
+        """
+        if operation == "read":
+            return Hold(Resource.READ_STAGE, COORDINATOR, series(self._disk(COORDINATOR, absent=absent)))
+        return Hold(Resource.MUTATION_STAGE, COORDINATOR, series(self._append(COORDINATOR)))
+
+    def _disk(self, role: int, *, absent: bool) -> Graph | None:
+        if absent or not self.cache_miss:
+            return None
+        return Choice(self.cache_miss, Visit(Resource.DISK, role, self.rows.constant(READS_PER_MISS)))
 
     def _append(self, role: int) -> Graph:
         append = Visit(

@@ -43,6 +43,8 @@ class Case:
     """Share of all requests."""
     roles: Floats
     """[roles, nodes]: probability that the node plays the role, given the case; row 0 (client) is unused."""
+    delay_s: Floats
+    """[roles, roles]: mean message delay from the unit of one role to that of another."""
 
 
 def pick_coordinators(network: Network, sets: Ints, uniform: Floats, first: int) -> Ints:
@@ -152,5 +154,15 @@ def _operation_cases(network: Network, number: int, operation: OperationGraphs, 
         for role in range(COORDINATOR, network.roles):
             roles[role] = np.bincount(units[chosen, role], weight, minlength=network.nodes)[: network.nodes]
         total = float(weight.sum())
-        cases.append(Case(number, int(which), operation.share * total, roles / total))
+        delay_s = _mean_delays(network, units[chosen], weight / total)
+        cases.append(Case(number, int(which), operation.share * total, roles / total, delay_s))
     return cases
+
+
+def _mean_delays(network: Network, units: Ints, weight: Floats) -> Floats:
+    delay_s = np.full((network.roles, network.roles), network.distances.client_s)
+    for sender in range(COORDINATOR, network.roles):
+        for receiver in range(COORDINATOR, network.roles):
+            apart = network.distances.classes(units[:, sender], units[:, receiver])
+            delay_s[sender, receiver] = weight @ network.distances.delay_s[apart]
+    return delay_s

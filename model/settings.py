@@ -25,6 +25,8 @@ class Settings:
     """Probability that a read contacts all remaining replicas."""
     commit_log_sync: str
     commit_log_window_s: float
+    inline_local: bool
+    """Whether a coordinator does its own replica's work on the request's thread."""
     read_timeout_s: float
     write_timeout_s: float
 
@@ -45,6 +47,7 @@ def settings_of(scenario: Scenario) -> Settings:
         background_contact=facts.background_contact if chance is None else chance,
         commit_log_sync=str(given.get("commitlog_sync", facts.commitlog_sync)),
         commit_log_window_s=_seconds(given, "commitlog_sync_group_window", 0.015),
+        inline_local=facts.inline_local,
         read_timeout_s=_seconds(given, "read_request_timeout", 5.0),
         write_timeout_s=_seconds(given, "write_request_timeout", 2.0),
     )

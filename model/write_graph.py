@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .answers import AnswerPlan
-from .graph import CLIENT, COORDINATOR, REPLICA, Detach, Fork, Graph, Hold, Link, Resource, Timeout, series
+from .answers import AnswerPlan, wait_for
+from .graph import CLIENT, COORDINATOR, REPLICA, Detach, Graph, Hold, Link, Resource, Timeout, series
 from .request_work import RequestWork
 
 
@@ -30,7 +30,7 @@ class WriteGraph:
         """Return the whole write, from the client's send to its receipt of the answer."""
         payload = self.work.row_bytes
         held = series(
-            self.work.coordinate("write", self._messages),
+            self.work.coordinate("write", self._messages, self.work.write_demand() if self._inline else None),
             *(Detach(self._branch(position)) for position in self.plan.beside),
             Timeout(self.timeout_s, self._waiting()),
             self.work.wake() if self.waits_remote else None,
@@ -53,12 +53,13 @@ class WriteGraph:
         """Whether the answer waits for another node."""
         return any(needed > (self.place in positions) for needed, positions in self.plan.groups)
 
+    @property
+    def _inline(self) -> bool:
+        return self.work.inline and self.place in self.plan.asked
+
     def _waiting(self) -> Graph:
-        forks = tuple(
-            Fork(needed, tuple(self._branch(position) for position in positions))
-            for needed, positions in self.plan.groups
-        )
-        return forks[0] if len(forks) == 1 else Fork(len(forks), forks)
+        rest = self.work.after_inline("write", absent=False)
+        return wait_for(self.plan, self.place if self._inline else None, rest, self._branch)
 
     def _branch(self, position: int) -> Graph:
         role = REPLICA + position

@@ -1,0 +1,143 @@
+"""Response time of a request graph: means and variances composed from the times at the stations.
+
+Assumptions: parts of a series are independent; a fork of k of n branches takes the k-th order statistic of unlike
+gamma-distributed branches; a speculative branch is left out (it starts for at most a few per cent of requests);
+a timeout never fires; detached work is a load, not a wait.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .ensemble import Ensemble
+from .graph import CLIENT, After, Choice, Delay, Detach, Fork, Graph, Hold, Link, Resource, Series, Timeout, Visit
+from .network import Floats
+from .offered import unit_shares
+from .order_statistics import kth_order_statistic
+from .residence import Residence
+from .roles import Case
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Mean and variance of a time, [members]."""
+
+    mean_s: Floats
+    variance_s2: Floats
+
+    def __add__(self, other: Moments) -> Moments:
+        return Moments(self.mean_s + other.mean_s, self.variance_s2 + other.variance_s2)
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What a visit by a role meets, averaged over the nodes that play the role, [members]."""
+
+    wait_s: Floats
+    wait_variance_s2: Floats
+    per_base: Floats
+    """Seconds per unit of base demand."""
+    per_wake_up: Floats
+    setup_s: Floats
+
+
+class Responding:
+    """Evaluates the graphs of one place in an ensemble, for one state of its stations."""
+
+    def __init__(self, members: Ensemble, times: Residence, pool_wait_s: Floats) -> None:
+        self._members = members
+        self._times = times
+        self._pool_wait_s = pool_wait_s
+        self._case: tuple[Case, ...] = ()
+        self._seen: dict[tuple[Resource, int], _Seen] = {}
+
+    def evaluate(self, number: int) -> Moments:
+        """Return the response time of case `number` of every member's ring."""
+        self._case = tuple(ring.cases[number] for ring in self._members.rings)
+        self._seen = {}
+        return self.moments(self._members.network.graphs[self._case[0].graph])
+
+    def moments(self, graph: Graph) -> Moments:
+        """Return mean and variance of the time that a graph takes."""
+        match graph:
+            case Visit():
+                return self._visit(graph)
+            case Link(sender, receiver):
+                return self._link(sender, receiver)
+            case Delay(delay_s):
+                return self._constant(delay_s)
+            case Series(parts):
+                return sum((self.moments(part) for part in parts), self._constant(0.0))
+            case Choice(probability, then, otherwise):
+                return self._choice(probability, self.moments(then), self.moments(otherwise))
+            case Fork(needed, branches):
+                return self._fork(needed, [branch for branch in branches if not isinstance(branch, After)])
+            case Hold(resource, role, body):
+                return self._pool(resource, role) + self.moments(body)
+            case Timeout(_, body):
+                return self.moments(body)
+            case After() | Detach():
+                return self._constant(0.0)
+
+    def _constant(self, seconds: float) -> Moments:
+        zero = np.zeros(self._members.size)
+        return Moments(zero + seconds, zero)
+
+    def _link(self, sender: int, receiver: int) -> Moments:
+        delays = np.array([case.delay_s[sender, receiver] for case in self._case])
+        return Moments(delays[self._members.ring], np.zeros(self._members.size))
+
+    def _choice(self, probability: float, then: Moments, otherwise: Moments) -> Moments:
+        mean = probability * then.mean_s + (1 - probability) * otherwise.mean_s
+        second = probability * (then.variance_s2 + then.mean_s**2)
+        second = second + (1 - probability) * (otherwise.variance_s2 + otherwise.mean_s**2)
+        return Moments(mean, np.maximum(second - mean**2, 0.0))
+
+    def _fork(self, needed: int, branches: list[Graph]) -> Moments:
+        times = [self.moments(branch) for branch in branches]
+        if len(times) == 1:
+            return times[0]
+        mean = np.stack([time.mean_s for time in times], axis=-1)
+        variance = np.stack([time.variance_s2 for time in times], axis=-1)
+        return Moments(*kth_order_statistic(mean, variance, needed))
+
+    def _visit(self, visit: Visit) -> Moments:
+        seen = self._meet(visit.resource, visit.role)
+        base = self._members.base[:, visit.demand] * seen.per_base
+        wake_up = self._members.wake_up[:, visit.demand] * seen.per_wake_up + seen.setup_s
+        spread = float(self._members.network.demands.variation[visit.demand])
+        return Moments(seen.wait_s + base + wake_up, seen.wait_variance_s2 + (spread * base) ** 2)
+
+    def _shares(self, role: int) -> Floats:
+        """Return the probability of each unit to play a role, [rings, units]."""
+        return np.array([unit_shares(self._members.network, case, role) for case in self._case])
+
+    def _meet(self, resource: Resource, role: int) -> _Seen:
+        if (resource, role) not in self._seen:
+            self._seen[resource, role] = self._average(resource, role)
+        return self._seen[resource, role]
+
+    def _average(self, resource: Resource, role: int) -> _Seen:
+        network, times = self._members.network, self._times
+        used = network.station_of[resource] >= 0
+        where = network.station_of[resource][used]
+        share = self._shares(role)[:, used][self._members.ring]
+        wait_s, stretch = times.wait_s[:, where], times.stretch[:, where]
+        mean_s = (share * wait_s).sum(axis=1)
+        variance = (share * (times.wait_variance_s2[:, where] + wait_s**2)).sum(axis=1) - mean_s**2
+        per_unit = share * stretch * network.seconds_per[resource][used]
+        shared = share * stretch * network.setup_s[resource][used] / times.present[:, where]
+        per_wake_up = (per_unit / times.present[:, where]).sum(axis=1)
+        return _Seen(mean_s, np.maximum(variance, 0.0), per_unit.sum(axis=1), per_wake_up, shared.sum(axis=1))
+
+    def _pool(self, resource: Resource, role: int) -> Moments:
+        pools = self._members.network.pool_of[resource]
+        used = pools >= 0
+        if not used.any() or role == CLIENT:
+            return self._constant(0.0)
+        share = self._shares(role)[:, used][self._members.ring]
+        wait_s = self._pool_wait_s[:, pools[used]]
+        mean_s = (share * wait_s).sum(axis=1)
+        return Moments(mean_s, mean_s**2)
