@@ -20,7 +20,7 @@ from .graph import REPLICA, Graph
 from .network import Binding, Distances, Ints, Load, Network, OperationGraphs
 from .offered import offered_s, upper_bound_per_s
 from .park import Park, lightened
-from .placement import Placement, place
+from .placement import Placement
 from .program import ProgramRecorder
 from .read_graph import ReadGraph, ReadRules
 from .replication import factors_of
@@ -39,23 +39,23 @@ LIGHT_UTILISATION = 0.1
 LIGHT_KINDS = ("network", "commit-log disk", "data disk")
 
 
-def compile_network(
-    scenario: Scenario, values: Mapping[str, float], rng: np.random.Generator, ring: Ring | None = None
-) -> Network:
+def compile_network(scenario: Scenario, values: Mapping[str, float], placement: Placement) -> Network:
     """Return the network of a scenario.
 
     Args:
         scenario: what is assumed.
         values: parameters of a profile by name (`demands.PARAMETERS`).
-        rng: draws the ring when neither `ring` nor the scenario gives one, and the places of hot partitions.
-        ring: the ring; drawn by the scenario's allocation when None.
+        placement: replica sets and the share of requests for each.
 
     Raises:
         ScenarioError: a scenario that no cluster can have.
     """
-    nodes = nodes_of(scenario)
-    placement = place(scenario, nodes, ring or ring_of(scenario, nodes, rng), rng)
-    return Compilation(scenario, nodes, complete(values), placement).network()
+    return Compilation(scenario, nodes_of(scenario), complete(values), placement).network()
+
+
+def binding_of(scenario: Scenario, placement: Placement) -> Binding:
+    """Return how roles are dealt under another placement of the same scenario."""
+    return Compilation(scenario, nodes_of(scenario), {}, placement).binding()
 
 
 def ring_of(scenario: Scenario, nodes: tuple[Node, ...], rng: np.random.Generator) -> Ring:
@@ -120,7 +120,7 @@ class Compilation:
             waits_remote=tuple(waits),
             program=program.finish(),
             operations=operations,
-            binding=self._binding(),
+            binding=self.binding(),
             distances=self._distances(),
             load=self._load(),
             roles=REPLICA + self.placement.replicas.shape[1],
@@ -189,7 +189,8 @@ class Compilation:
             timeout_s=settings.read_timeout_s,
         )
 
-    def _binding(self) -> Binding:
+    def binding(self) -> Binding:
+        """Return how roles are dealt."""
         seen = perceived(self.nodes, self.scenario.cluster.snitch)
         coordinators = coordinators_of(self.scenario, self.nodes)
         allowed = np.zeros(len(self.nodes), dtype=bool)

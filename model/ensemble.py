@@ -44,6 +44,8 @@ class Ensemble:
     """[members]: requests in flight; infinite for an open load."""
     rate_per_s: Floats
     """[members]: rate of an open load; not a number for a closed one."""
+    hop_ratio: Floats
+    """[members]: message delays relative to the network's."""
 
     @property
     def size(self) -> int:
@@ -78,6 +80,7 @@ def ensemble(
         np.tile(permits, (members, 1)),
         np.full(members, np.inf if load.in_flight is None else float(load.in_flight)),
         np.full(members, np.nan if load.rate_per_s is None else load.rate_per_s),
+        np.ones(members),
     )
 
 
@@ -97,15 +100,7 @@ def _alike(rings: tuple[RingReading, ...]) -> tuple[RingReading, ...]:
     )
 
 
-def repeated(one: Ensemble, times: int) -> Ensemble:
-    """Return an ensemble of `times` copies of a single member."""
-    return replace(
-        one,
-        ring=np.repeat(one.ring[:1], times),
-        base=np.repeat(one.base[:1], times, axis=0),
-        wake_up=np.repeat(one.wake_up[:1], times, axis=0),
-        speed=np.repeat(one.speed[:1], times, axis=0),
-        permits=np.repeat(one.permits[:1], times, axis=0),
-        population=np.repeat(one.population[:1], times),
-        rate_per_s=np.repeat(one.rate_per_s[:1], times),
-    )
+def taken(members: Ensemble, which: Ints) -> Ensemble:
+    """Return an ensemble of some members, in that order; members may be taken more than once."""
+    arrays = ("ring", "base", "wake_up", "speed", "permits", "population", "rate_per_s", "hop_ratio")
+    return replace(members, **{name: getattr(members, name)[which] for name in arrays})

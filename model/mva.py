@@ -20,8 +20,14 @@ from .offered import unit_shares
 from .residence import Residence, Residing
 from .response import Moments, Responding
 
-STEPS = 26
-"""Halvings of the bracket of the throughput: seven digits."""
+STEPS = 40
+"""Most steps of the search for the throughput."""
+TOLERANCE = 1e-5
+"""Width of the final bracket of the throughput, relative."""
+HALVINGS = 20
+"""Halvings of the bracket of the capacity: six digits."""
+NO_WAIT = 1e-6
+"""A pool whose requests would wait for less than this share of their holding time is taken to be free."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +75,7 @@ class Solving:
         bound = self._stations.upper_bound_per_s()
         is_open = np.isinf(members.population)
         rate = np.where(is_open, np.minimum(members.rate_per_s, bound * (1 - 1e-6)), 0.0)
-        closed = self._bisect(np.minimum(bound, self._least_critical())) if not is_open.all() else rate
+        closed = self._root(np.minimum(bound, self.least_critical_per_s())) if not is_open.all() else rate
         throughput = np.where(is_open, rate, closed)
         times = self._stations.at(throughput)
         moments = self._responses(times, throughput)
@@ -84,10 +90,24 @@ class Solving:
             times,
         )
 
-    def _least_critical(self) -> Floats:
+    def least_critical_per_s(self) -> Floats:
         """Return N over the response time of an idle network, [members]."""
         idle = np.full(self._members.size, 1e-9)
         return self._members.population / self._cycle_s(self._stations.at(idle), idle)
+
+    def largest_rate_per_s(self) -> Floats:
+        """Return the largest open load that no station and no pool refuses, [members]."""
+        low, high = np.zeros(self._members.size), self._stations.upper_bound_per_s()
+        high = np.minimum(high, self._pools.upper_bound_per_s(self._idle()))
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            fits = (self._stations.at(middle).utilisation <= 1.0).all(axis=1)
+            low, high = np.where(fits, middle, low), np.where(fits, high, middle)
+        return high
+
+    def _idle(self) -> Responding:
+        times = self._stations.at(np.full(self._members.size, 1e-9))
+        return Responding(self._members, times, np.zeros_like(self._members.permits))
 
     def _cycle_s(self, times: Residence, throughput: Floats) -> Floats:
         moments = self._responses(times, throughput)
@@ -95,26 +115,40 @@ class Solving:
         return np.asarray(response + self._members.network.load.think_time_s)
 
     def _responses(self, times: Residence, throughput: Floats) -> list[Moments]:
-        waits = np.zeros_like(self._members.permits)
-        first = Responding(self._members, times, waits)
-        moments = [first.evaluate(number) for number in self._cases]
-        if not waits.size:
+        free = Responding(self._members, times, np.zeros_like(self._members.permits))
+        moments = [free.evaluate(number) for number in self._cases]
+        response = sum(self._probability[:, i] * moment.mean_s for i, moment in enumerate(moments))
+        if self._pools.are_free(throughput * response):
             return moments
-        waits = self._pools.waits_s(first, throughput)
-        if not (waits > 0).any():
-            return moments
-        second = Responding(self._members, times, waits)
-        return [second.evaluate(number) for number in self._cases]
+        waits = self._pools.waits_s(free, throughput)
+        crowded = Responding(self._members, times, waits)
+        return [crowded.evaluate(number) for number in self._cases]
 
-    def _bisect(self, high: Floats) -> Floats:
-        low = np.zeros_like(high)
-        for _ in range(STEPS):
-            middle = (low + high) / 2
-            times = self._stations.at(middle)
-            fits = middle * self._cycle_s(times, middle) < self._members.population
-            fits &= (times.utilisation <= 1.0).all(axis=1)
+    def _root(self, high: Floats) -> Floats:
+        """Return the throughput of a closed population, [members], between 0 and `high`.
+
+        False position on ln X (R + Z) - ln N (Illinois variant: an end that stays is halved), with every other
+        step a halving of the bracket where it has shrunk slowly.
+        """
+        low, below = high * 1e-6, np.full_like(high, -1.0)
+        above = np.full_like(high, 1.0)
+        for step in range(STEPS):
+            share = np.clip(below / (below - above), 0.02, 0.98) if step % 3 else np.full_like(high, 0.5)
+            middle = low + share * (high - low)
+            excess = self._excess(middle)
+            fits = excess < 0
+            above = np.where(fits, above / 2, np.minimum(excess, 1.0))
+            below = np.where(fits, np.maximum(excess, -1.0), below / 2)
             low, high = np.where(fits, middle, low), np.where(fits, high, middle)
-        return low
+            if ((high - low) < TOLERANCE * high).all():
+                break
+        return (low + high) / 2
+
+    def _excess(self, throughput: Floats) -> Floats:
+        """Return the logarithm of requests needed over requests in flight; 1 where a station would overflow."""
+        times = self._stations.at(throughput)
+        excess = np.log(throughput * self._cycle_s(times, throughput) / self._members.population)
+        return np.where((times.utilisation <= 1.0).all(axis=1), excess, 1.0)
 
 
 class _PoolLoad:
@@ -122,35 +156,54 @@ class _PoolLoad:
 
     def __init__(self, members: Ensemble) -> None:
         self._members = members
+        graphs = [members.network.graphs[case.graph] for case in members.rings[0].cases]
+        self._holds = [_holds(graph, 1.0) for graph in graphs]
+        self._exponent = 4.464 * (members.permits**0.676 - 1)
+        self._holds_per_request = np.zeros_like(members.permits)
+        for number, holds in enumerate(self._holds):
+            for hold, count in holds:
+                self._holds_per_request += count * self._shares(hold.resource, hold.role, number)
+
+    def are_free(self, requests: Floats) -> bool:
+        """Whether no pool can make requests wait when so many are in the system, [members]."""
+        load = requests[:, None] * self._holds_per_request / self._members.permits
+        return bool((np.minimum(load, 1.0) ** self._exponent < NO_WAIT).all())
 
     def waits_s(self, responding: Responding, throughput: Floats) -> Floats:
         """Return the mean wait for a permit, [members, pools]."""
-        held_s, holds = np.zeros_like(self._members.permits), np.full_like(self._members.permits, 1e-300)
-        for number in range(len(self._members.rings[0].cases)):
-            responding.evaluate(number)
-            graph = self._members.network.graphs[self._members.rings[0].cases[number].graph]
-            for hold, count in _holds(graph, 1.0):
-                body_s = responding.moments(hold.body).mean_s
-                self._add(hold.resource, hold.role, number, count, body_s, held_s, holds)
-        permits = self._members.permits
-        load = np.minimum(throughput[:, None] * held_s / permits, 1.0)
-        share = load ** (4.464 * (permits**0.676 - 1))
+        held_s = self._held_s(responding)
+        load = np.minimum(throughput[:, None] * held_s / self._members.permits, 1.0)
+        share = load**self._exponent
         seen = 1 - 1 / self._members.population[:, None]
-        each_s = held_s / holds
+        each_s = held_s / np.maximum(self._holds_per_request, 1e-300)
         return each_s * share * load * seen / np.maximum(1 - load * share * seen, 1e-9)
 
-    def _add(
-        self, resource: Resource, role: int, number: int, count: float, body_s: Floats, held_s: Floats, holds: Floats
-    ) -> None:
+    def upper_bound_per_s(self, idle: Responding) -> Floats:
+        """Return the largest throughput that every pool can carry, [members]."""
+        with np.errstate(divide="ignore"):
+            limits = self._members.permits / self._held_s(idle)
+        return np.asarray(limits.min(axis=1)) if limits.size else np.full(self._members.size, np.inf)
+
+    def _held_s(self, responding: Responding) -> Floats:
+        """Return the time that a request holds permits of each pool, [members, pools]."""
+        held_s = np.zeros_like(self._members.permits)
+        for number in range(len(self._members.rings[0].cases)):
+            responding.evaluate(number)
+            for hold, count in self._holds[number]:
+                body_s = responding.moments(hold.body).mean_s
+                held_s += body_s[:, None] * count * self._shares(hold.resource, hold.role, number)
+        return held_s
+
+    def _shares(self, resource: Resource, role: int, number: int) -> Floats:
+        """Return how often a request of a case asks each pool by one role, [members, pools]."""
         members = self._members
         pools = members.network.pool_of[resource]
         used = pools >= 0
+        table = np.zeros((len(members.rings), members.permits.shape[1]))
         for index, ring in enumerate(members.rings):
             case = ring.cases[number]
-            share = case.probability * count * unit_shares(members.network, case, role)[used]
-            chosen = np.flatnonzero(members.ring == index)
-            np.add.at(held_s, np.ix_(chosen, pools[used]), body_s[chosen, None] * share)
-            np.add.at(holds, np.ix_(chosen, pools[used]), share)
+            np.add.at(table[index], pools[used], case.probability * unit_shares(members.network, case, role)[used])
+        return table[members.ring]
 
 
 def _holds(graph: Graph, count: float) -> list[tuple[Hold, float]]:

@@ -20,6 +20,10 @@ from .residence import Residence
 from .roles import Case
 
 
+SHORTEST_S = 1e-12
+"""Time given to a branch that takes none, so that every branch has a distribution."""
+
+
 @dataclass(frozen=True)
 class Moments:
     """Mean and variance of a time, [members]."""
@@ -87,7 +91,7 @@ class Responding:
 
     def _link(self, sender: int, receiver: int) -> Moments:
         delays = np.array([case.delay_s[sender, receiver] for case in self._case])
-        return Moments(delays[self._members.ring], np.zeros(self._members.size))
+        return Moments(delays[self._members.ring] * self._members.hop_ratio, np.zeros(self._members.size))
 
     def _choice(self, probability: float, then: Moments, otherwise: Moments) -> Moments:
         mean = probability * then.mean_s + (1 - probability) * otherwise.mean_s
@@ -101,6 +105,7 @@ class Responding:
             return times[0]
         mean = np.stack([time.mean_s for time in times], axis=-1)
         variance = np.stack([time.variance_s2 for time in times], axis=-1)
+        mean = np.maximum(mean, SHORTEST_S)
         return Moments(*kth_order_statistic(mean, variance, needed))
 
     def _visit(self, visit: Visit) -> Moments:

@@ -47,6 +47,7 @@ class Engine:
         self.speculations = 0
         self.waits_remote = 0
         self.thresholds: dict[int, float] = {}
+        self.percentiles: dict[int, float] = {}
         self.durations: dict[int, list[float]] = {}
         self.completed_s, self.latency_s = array("d"), array("d")
         self.operation, self.failed = array("b"), array("b")
@@ -179,6 +180,7 @@ class Engine:
         if not relative:
             return lambda: x
         self.thresholds.setdefault(fork, float("inf"))
+        self.percentiles[fork] = x
         return lambda: self.thresholds[fork]
 
     def _detach(self, end: int, position: int) -> Handler:

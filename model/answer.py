@@ -1,0 +1,129 @@
+"""What a cluster does, by one solver: throughput, latencies and utilisation, each with the parts of its error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from .bounds import capacity_per_s
+from .mva import MvaSolution, solve
+from .network import Floats
+from .percentile import mean_s, percentile_s
+from .perturbation import Members
+from .simulation.run import Budget, Progress, Simulated, simulate
+from .study import Study
+from .uncertainty import Parts, parts_of
+
+STATISTICS = ("mean", "p50", "p95", "p99", "p999")
+SHARES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999}
+
+MVA_ERROR = {"throughput": 0.03, "mean": 0.03, "p50": 0.08, "p95": 0.10, "p99": 0.15, "p999": 0.30}
+"""Relative standard deviation of mean-value analysis against the simulation over random scenarios; measured in
+`tests/theory/test_solver_agreement.py`, stated per band of utilisation in docs/background/solvers.md."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A positive figure and the parts of its error."""
+
+    value: float
+    parts: Parts
+
+
+@dataclass(frozen=True)
+class Analysed:
+    """Mean-value analysis of a study's members, with the capacities that go with it."""
+
+    members: Members
+    solution: MvaSolution
+    capacity_per_s: Floats
+    """[members]"""
+
+    @property
+    def stable(self) -> bool:
+        """Whether the nominal load can be carried."""
+        return bool(self.solution.stable[0])
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the load is open."""
+        return bool(np.isinf(self.members.ensemble.population[0]))
+
+    def latency_s(self, operation: int, statistic: str) -> Floats:
+        """Return a latency of an operation, [members]."""
+        cases = self.members.ensemble.rings[0].cases
+        if statistic == "mean":
+            return mean_s(self.solution, cases, operation)
+        return percentile_s(self.solution, cases, operation, SHARES[statistic])
+
+    def tail_s(self, share: float) -> Floats:
+        """Return a percentile over all operations, [members]."""
+        return percentile_s(self.solution, self.members.ensemble.rings[0].cases, None, share)
+
+
+def analyse(members: Members) -> Analysed:
+    """Solve all members by mean-value analysis and find their capacities."""
+    return Analysed(members, solve(members.ensemble), capacity_per_s(members.ensemble))
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a cluster does."""
+
+    throughput_per_s: Figure
+    latency_s: dict[str, dict[str, Figure]]
+    utilisation: Floats
+    """[stations]"""
+    simulated: Simulated | None
+
+
+def answer(
+    study: Study,
+    values: Mapping[str, float],
+    analysed: Analysed,
+    solver: str,
+    seed: int,
+    budget: Budget,
+    progress: Progress | None = None,
+    discrepancy: Mapping[str, float] | None = None,
+) -> Answer:
+    """Return the answer of a solver (`mva` or `simulate`), intervals from the members."""
+    run = simulate(study.network, values, seed, budget, progress) if solver == "simulate" else None
+    form = discrepancy or {}
+    names = [operation.name for operation in study.network.operations]
+    latency = {
+        name: {
+            statistic: _latency(analysed, run, number, name, statistic, form) for statistic in STATISTICS
+        }
+        for number, name in enumerate(names)
+    }
+    utilisation = run.utilisation if run else analysed.solution.utilisation[0]
+    return Answer(_throughput(analysed, run, form), latency, np.asarray(utilisation), run)
+
+
+def _throughput(analysed: Analysed, run: Simulated | None, form: Mapping[str, float]) -> Figure:
+    model = form.get("throughput", 0.0)
+    metric = analysed.solution.throughput_per_s
+    if run is None:
+        return Figure(float(metric[0]), parts_of(analysed.members.blocks, metric, MVA_ERROR["throughput"], model))
+    sampling = run.throughput_per_s.std_err / run.throughput_per_s.value
+    return Figure(run.throughput_per_s.value, parts_of(analysed.members.blocks, metric, sampling, model))
+
+
+def _latency(
+    analysed: Analysed,
+    run: Simulated | None,
+    number: int,
+    name: str,
+    statistic: str,
+    form: Mapping[str, float],
+) -> Figure:
+    metric = analysed.latency_s(number, statistic)
+    model = form.get("p50" if statistic in ("mean", "p50") else "p99", 0.0)
+    if run is None:
+        return Figure(float(metric[0]), parts_of(analysed.members.blocks, metric, MVA_ERROR[statistic], model))
+    found = run.latency_s[name][statistic]
+    sampling = found.std_err / found.value if found.value > 0 else np.inf
+    return Figure(found.value, parts_of(analysed.members.blocks, metric, sampling, model))
