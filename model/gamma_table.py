@@ -81,7 +81,7 @@ class Gammas:
 
 def _node_logits() -> Floats:
     spread = np.sinh(np.linspace(-2.0, 2.0, 121)) / np.sinh(2.0)
-    return np.where(spread < 0.0, 10.0 * spread, 11.5 * spread)
+    return np.asarray(np.where(spread < 0.0, 10.0 * spread, 11.5 * spread))
 
 
 NODE_LOGITS = _node_logits()

@@ -3,8 +3,9 @@
 Each branch is a gamma distribution given by its mean and variance, with an optional shift. The probability that
 fewer than k branches have ended by t is summed branch by branch (the Poisson-binomial recursion) and integrated over
 t on nodes that are quantiles of the branches, so that narrow and wide branches are resolved alike. Between the nodes
-the survival function is a monotone cubic. Over 400 random cases of two to six branches the mean was off by at most
-0.4 % up to a coefficient of variation of 1.5 and by 1.3 % up to 3.2, the standard deviation by at most 2 %.
+the survival function is a monotone cubic, and an exponential where it more than halves. Over 400 random cases of two
+to six branches with coefficients of variation from 0.01 to 3.2 the mean was off by at most 0.3 % up to 1.5 and 1.1 %
+beyond, the standard deviation by at most 2 %.
 
 Source: David and Nagaraja 2003 (order statistics of unlike variables), Fritsch and Butland 1984 (monotone cubic).
 """
@@ -15,9 +16,11 @@ import numpy as np
 
 from .gamma_table import NODE_LOGITS, Floats, Gammas, gammas
 
-NODES = 60
-"""Nodes of the integration, all branches together, up to four branches; 15 a branch beyond."""
-NODES_PER_BRANCH = 15
+NODES = 54
+"""Nodes of the integration, all branches together, up to three branches; 18 a branch beyond."""
+NODES_PER_BRANCH = 18
+STEEP = 0.5
+"""Survival at the end of a panel over that at its start, below which the panel is read as exponential."""
 
 
 def kth_order_statistic(
@@ -96,14 +99,25 @@ def _nodes(branches: Gammas, k: int, shift: Floats | None) -> tuple[Floats, Floa
 def _moments(times: Floats, survival: Floats, start: Floats) -> tuple[Floats, Floats]:
     """Return mean and variance from the survival function on nodes, [..., nodes]."""
     width = np.diff(times, axis=-1)
-    fall = np.diff(survival, axis=-1)
+    area, lever = _panels(width, survival)
+    excess = (width * area).sum(axis=-1)
+    second = 2.0 * (width * ((times[..., :-1] - start) * area + width * lever)).sum(axis=-1)
+    return start[..., 0] + excess, np.maximum(second - excess**2, 0.0)
+
+
+def _panels(width: Floats, survival: Floats) -> tuple[Floats, Floats]:
+    """Return the integrals of S and of u S over the panels, u running from 0 to 1, [..., panels]."""
+    first, fall = survival[..., :-1], np.diff(survival, axis=-1)
     slope = _slopes(width, fall)
     left, right = slope[..., :-1] * width, slope[..., 1:] * width
-    area = width * (survival[..., :-1] + fall / 2.0 + (left - right) / 12.0)
-    lever = width**2 * (0.5 * survival[..., :-1] + 0.35 * fall + left / 30.0 - right / 20.0)
-    excess = area.sum(axis=-1)
-    second = 2.0 * ((times[..., :-1] - start) * area + lever).sum(axis=-1)
-    return start[..., 0] + excess, np.maximum(second - excess**2, 0.0)
+    area = first + fall / 2.0 + (left - right) / 12.0
+    lever = 0.5 * first + 0.35 * fall + left / 30.0 - right / 20.0
+    kept = np.maximum(survival[..., 1:], 1e-14) / np.maximum(first, 1e-14)
+    steep = kept < STEEP
+    decay = -np.log(np.where(steep, kept, STEEP))
+    as_exponential = first * (1.0 - kept) / decay
+    far = (as_exponential - first * kept) / decay
+    return np.where(steep, as_exponential, area), np.where(steep, far, lever)
 
 
 def _slopes(width: Floats, fall: Floats) -> Floats:
