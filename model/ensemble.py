@@ -94,9 +94,10 @@ def read_ring(network: Network, binding: Binding | None = None) -> RingReading:
 def _alike(rings: tuple[RingReading, ...]) -> tuple[RingReading, ...]:
     """Give every ring the cases of all, with probability 0 where a ring does not have one."""
     union = {case.graph: replace(case, probability=0.0) for ring in rings for case in ring.cases}
+    completed = [{**union, **{case.graph: case for case in ring.cases}} for ring in rings]
     return tuple(
-        replace(ring, cases=tuple({**union, **{case.graph: case for case in ring.cases}}[graph] for graph in sorted(union)))
-        for ring in rings
+        replace(ring, cases=tuple(cases[graph] for graph in sorted(union)))
+        for ring, cases in zip(rings, completed, strict=True)
     )
 
 

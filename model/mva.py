@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from .ensemble import Ensemble
 from .graph import Choice, Detach, Fork, Graph, Hold, Resource, Series, Timeout
@@ -35,7 +36,7 @@ class MvaSolution:
     """Mean values of an ensemble; the leading axis is [members]."""
 
     throughput_per_s: Floats
-    stable: Floats
+    stable: npt.NDArray[np.bool_]
     """[members]: whether the load can be carried; always for a closed one."""
     mean_s: Floats
     """[members, cases]: mean response time."""

@@ -7,6 +7,7 @@ reads); `seconds_per[resource, unit]` turns it into seconds on that unit's hardw
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -34,12 +35,15 @@ class Quota:
 
 @dataclass(frozen=True)
 class Station:
-    """Identical servers with one first-come-first-served queue; 0 servers are a delay without queueing."""
+    """Identical servers with one first-come-first-served queue."""
 
     name: str
     kind: str
     """Kind for tables: `CPU`, `disk`, `commit log`, `network`, `client CPU`."""
     servers: int
+    """Number of servers; 0 is a delay without limit."""
+    light: bool = False
+    """Whether it is used so little that its queueing is left out: a delay whose use is accounted."""
     quota: Quota | None = None
     idle_cores: float = 0.0
     """Cores that spinning workers use until real work displaces them."""
@@ -49,6 +53,11 @@ class Station:
     """Rise of the demand per request present and server beyond the knee."""
     contention_knee: float = 0.0
     """Requests present per server up to which demands do not rise."""
+
+    @property
+    def queues(self) -> bool:
+        """Whether visits queue here."""
+        return self.servers > 0 and not self.light
 
     @property
     def load_dependent(self) -> bool:
@@ -78,7 +87,7 @@ class Demands:
     variation: Floats
     """[rows]: coefficient of variation of the base part."""
 
-    def evaluate(self, values: dict[str, Floats | float]) -> tuple[Floats, Floats]:
+    def evaluate(self, values: Mapping[str, Floats | float]) -> tuple[Floats, Floats]:
         """Return base and wake-up demands, [rows] or [draws, rows] as the parameter values are."""
         stacked = [np.asarray(1.0 if name == CONSTANT else values[name]) for name in self.parameters]
         vector = np.stack(np.broadcast_arrays(*stacked), axis=-1)

@@ -118,7 +118,7 @@ class Park:
 
 
 def lightened(stations: list[Station], light: set[int]) -> tuple[Station, ...]:
-    """Return the stations with those that hardly queue turned into delays."""
+    """Return the stations with those that hardly queue marked as light."""
     return tuple(
-        replace(station, servers=0) if index in light else station for index, station in enumerate(stations)
+        replace(station, light=index in light) for index, station in enumerate(stations)
     )

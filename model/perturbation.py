@@ -135,7 +135,7 @@ def _limits(study: Study) -> dict[str, Change]:
     """Return each resource that can be the limit, with the change that makes it larger."""
     network = study.network
     kinds = np.array([station.kind for station in network.stations])
-    used = np.array([station.servers > 0 for station in network.stations])
+    used = np.array([station.queues for station in network.stations])
     changes = {kind: _faster(kinds == kind, LARGER) for kind in dict.fromkeys(kinds[used])}
     hottest = np.zeros(len(kinds), dtype=bool)
     hottest[network.cpu_stations[_hottest(study)]] = True
@@ -185,7 +185,7 @@ def _inputs(study: Study) -> dict[str, Change]:
         changes["clients.in_flight"] = _more_in_flight(MOVED)
     if network.load.rate_per_s is not None:
         changes["clients.rate"] = _higher_rate
-    if any(station.kind == "data disk" and station.servers for station in network.stations):
+    if any(station.kind == "data disk" and station.queues for station in network.stations):
         changes["hardware.data_disks"] = _faster(kinds == "data disk", MOVED)
     return changes
 

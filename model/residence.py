@@ -100,7 +100,7 @@ class Residing:
 
     def __init__(self, members: Ensemble) -> None:
         stations = members.network.stations
-        self._queued = np.array([station.servers > 0 for station in stations])
+        self._queued = np.array([station.queues for station in stations])
         self._servers = np.array([float(s.quota.cpus if s.quota else max(1, s.servers)) for s in stations])
         self._capacity = capacities(members.network)
         self._rules = _Rules(members)
@@ -181,7 +181,8 @@ class Residing:
         load = np.clip(busy / self._servers, 1e-9, 1.0)
         delayed = load ** (np.sqrt(2 * (self._servers + 1)) - 1)
         closed = np.where(np.isinf(self._population), 1.0, (self._population - queue) / (self._population + queue))
-        return wait_s**2 * (2 / delayed - 1) * closed + wait_s * service_s / self._servers
+        queue_part: Floats = wait_s**2 * (2 / delayed - 1) * closed
+        return np.asarray(queue_part + wait_s * service_s / self._servers)
 
 
 def _by_ring(members: Ensemble, works: list[Floats], table: Floats) -> Floats:
@@ -223,7 +224,7 @@ class _Rules:
         """Return the factor on demands with so many visits present."""
         crowd = np.maximum(0.0, present / servers - self._knee)
         others = (self._sharers - 1) * (1 - np.exp(-present / self._sharers))
-        return (1 + self._contention * crowd) * (1 + self._sharing * np.minimum(1.0, others / servers))
+        return np.asarray((1 + self._contention * crowd) * (1 + self._sharing * np.minimum(1.0, others / servers)))
 
     def stops(self, running: Floats, work_s: Floats) -> tuple[Floats, Floats]:
         """Return mean and variance of the time a visit with so much work before it is stopped.

@@ -19,7 +19,6 @@ from .order_statistics import kth_order_statistic
 from .residence import Residence
 from .roles import Case
 
-
 SHORTEST_S = 1e-12
 """Time given to a branch that takes none, so that every branch has a distribution."""
 
@@ -106,7 +105,8 @@ class Responding:
         mean = np.stack([time.mean_s for time in times], axis=-1)
         variance = np.stack([time.variance_s2 for time in times], axis=-1)
         mean = np.maximum(mean, SHORTEST_S)
-        return Moments(*kth_order_statistic(mean, variance, needed))
+        kth_mean, kth_variance = kth_order_statistic(mean, variance, needed)
+        return Moments(np.asarray(kth_mean, dtype=float), np.asarray(kth_variance, dtype=float))
 
     def _visit(self, visit: Visit) -> Moments:
         seen = self._meet(visit.resource, visit.role)

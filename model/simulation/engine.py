@@ -52,13 +52,14 @@ class Engine:
         self.completed_s, self.latency_s = array("d"), array("d")
         self.operation, self.failed = array("b"), array("b")
         self._until = 0
+        self._outermost = Join(0, instructions.ended, None, 0.0)  # type: ignore[arg-type]
         self._stop: simpy.Event | None = None
         self._wire()
         self._deal = self._dealer()
         self._start_load()
 
     def _station(self, station: Station, phase: float) -> RunningStation:
-        if station.servers == 0:
+        if not station.queues:
             return DelayStation(station)
         if station.quota is not None:
             return QuotaServers(self.env, station, station.quota, phase)
@@ -278,7 +279,7 @@ class Engine:
         units[0] = self._sent % self.network.load.machines
         self._sent += 1
         self.waits_remote += self.network.waits_remote[graph]
-        self.entry[graph](Token(Request(operation, units, intended_s), None))
+        self.entry[graph](Token(Request(operation, units, intended_s), self._outermost))
 
     def _answer(self, token: Token) -> None:
         request = token.request
@@ -329,7 +330,7 @@ def _take(table: Any, role: int, base: float) -> Callable[[Token], float]:
 
 def _between(engine: Engine, sender: int, receiver: int) -> Callable[[Token], float]:
     distances = engine.network.distances
-    delay_s = distances.delay_s.tolist()
+    delay_s: list[float] = distances.delay_s.tolist()
     place = list(
         zip(distances.datacenter.tolist(), distances.rack.tolist(), distances.host.tolist(), strict=True)
     )
@@ -348,5 +349,3 @@ def _between(engine: Engine, sender: int, receiver: int) -> Callable[[Token], fl
 
     return link
 
-
-__all__ = ["Engine", "Join"]

@@ -11,7 +11,9 @@ from collections.abc import Callable
 from heapq import heappush
 from typing import TYPE_CHECKING
 
-from .stations import NORMAL, Handler, Join, Permits, Token
+from simpy.events import NORMAL
+
+from .stations import Handler, Join, Permits, Token
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -69,7 +71,7 @@ def after(engine: Engine, threshold_s: Callable[[], float], body: Handler) -> Ha
             engine.speculations += 1
             body(token)
 
-    callbacks = [fire]
+    callbacks: list[Handler] = [fire]
 
     def wait(token: Token) -> None:
         token.callbacks = callbacks
@@ -148,7 +150,7 @@ def detaching(body: Handler, following: Handler) -> Handler:
     """Return the handler that starts work for which nobody waits."""
 
     def detach(token: Token) -> None:
-        body(Token(token.request, None))
+        body(Token(token.request, token.join))
         following(token)
 
     return detach
@@ -198,15 +200,16 @@ class Deadlines:
     def _watch(self) -> None:
         env = self._engine.env
         self._watching = True
-        alarm = Token(self._line[0][2].request, None)
+        deadline_s, join, token = self._line[0]
+        alarm = Token(token.request, join)
         alarm.callbacks = [self._expire]
-        heappush(env._queue, (self._line[0][0], NORMAL, next(env._eid), alarm))
+        heappush(env._queue, (deadline_s, NORMAL, next(env._eid), alarm))
 
     def _expire(self, _: Token) -> None:
         now = self._engine.env._now
         self._watching = False
         while self._line and (self._line[0][1].arrived or self._line[0][0] <= now):
-            _, join, token = self._line.popleft()
+            join, token = self._line.popleft()[1:]
             if not join.arrived:
                 token.request.error = True
                 join.arrived = 1

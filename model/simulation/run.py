@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -40,7 +40,7 @@ Progress = Callable[[int, float], None]
 class Budget:
     """When a run stops."""
 
-    precision: Precision = Precision()
+    precision: Precision = field(default_factory=Precision)
     requests: int | None = None
     """Exactly so many requests, whatever the precision."""
     wall_clock_s: float | None = None

@@ -12,13 +12,10 @@ from heapq import heappush
 from typing import Any
 
 import simpy
-from simpy.events import Event
+from simpy.events import NORMAL, Event
 
 from ..network import Quota, Station
 from .streams import Stream
-
-NORMAL = 1
-"""simpy's priority of ordinary events."""
 
 Handler = Callable[[Any], None]
 
@@ -41,7 +38,9 @@ class Join:
 
     __slots__ = ("arrived", "needed", "next", "outer", "start_s")
 
-    def __init__(self, needed: int, following: Handler, outer: Join | None, start_s: float) -> None:
+    outer: Join
+
+    def __init__(self, needed: int, following: Handler, outer: Join, start_s: float) -> None:
         self.needed = needed
         self.arrived = 0
         self.next = following
@@ -52,12 +51,16 @@ class Join:
 class Token(Event):
     """A thread of control within a request."""
 
-    __slots__ = ("join", "request", "scale", "setup_s", "station", "visit")
-
     _ok = True
     _value = None
+    join: Join
+    """Where its branch ends; meaningless outside a fork."""
+    visit: Visiting
+    """The visit it waits for or is served for, with the next two."""
+    scale: float
+    setup_s: float
 
-    def __init__(self, request: Request, join: Join | None) -> None:  # not Event's: no environment, no callbacks
+    def __init__(self, request: Request, join: Join) -> None:  # not Event's: no environment, no callbacks
         self.request = request
         self.join = join
 
@@ -72,7 +75,7 @@ class Visiting:
         self.role = role
         self.base = base
         self.wake_up = wake_up
-        self.block = stream.block
+        self.block: list[float] = stream.block
         self.refill = stream.refill
         self.following: Handler = _nothing
 
@@ -99,7 +102,7 @@ class Servers:
         self.residence_s = 0.0
         self._events = env._queue
         self._number = env._eid
-        self._completed = [self.complete]
+        self._completed: list[Handler] = [self.complete]
 
     @property
     def present(self) -> int:
@@ -118,7 +121,6 @@ class Servers:
         """Begin a service and schedule its end."""
         service_s = self.service_s(token)
         self.busy_s += service_s
-        token.station = self
         token.callbacks = self._completed
         heappush(self._events, (self.env._now + service_s, NORMAL, next(self._number), token))
 

@@ -64,7 +64,7 @@ class Streams:
     def service(self, variation: float) -> Stream:
         """Return gamma numbers of mean 1 with a coefficient of variation; one stream per variation."""
         if variation not in self._service:
-            seed = np.random.SeedSequence([self._sequence["service"].entropy, round(variation * 1e6)])  # type: ignore[list-item]
+            seed = np.random.SeedSequence([*self._sequence["service"].generate_state(4), round(variation * 1e6)])
             self._service[variation] = Stream(np.random.Generator(np.random.PCG64(seed)), _gamma(variation))
         return self._service[variation]
 
