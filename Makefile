@@ -2,15 +2,22 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: predict test check clean
+.PHONY: predict test package clean
 
-predict: .venv/installed        ## an environment, and the first prediction
+predict: .venv/installed        ## make an environment and the first prediction
 	$(BIN)/capmodel predict --nodes 3 --rf 2
 
-test: .venv/installed-test      ## an environment, and all tests
+test: .venv/installed-test      ## make an environment and pass all checks and tests
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/pytest -n auto
+
+package: .venv/installed-test   ## build sdist and wheel; predict from the wheel in an empty environment
+	rm -rf dist build/wheel-environment
+	$(BIN)/python -m build --outdir dist .
+	$(PYTHON) -m venv build/wheel-environment
+	build/wheel-environment/bin/pip install --quiet dist/*.whl
+	cd build && wheel-environment/bin/capmodel predict --nodes 3 --rf 2 --solver mva
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv

@@ -121,9 +121,14 @@ class Solving:
         response = sum(self._probability[:, i] * moment.mean_s for i, moment in enumerate(moments))
         if self._pools.are_free(throughput * response):
             return moments
-        waits = self._pools.waits_s(free, throughput)
-        crowded = Responding(self._members, times, waits)
+        crowded = Responding(self._members, times, self._pools.waits_s(free, throughput))
         return [crowded.evaluate(number) for number in self._cases]
+
+    def responding(self, throughput: Floats) -> Responding:
+        """Return the reader of graphs at a throughput, waits for permits included."""
+        times = self._stations.at(throughput)
+        free = Responding(self._members, times, np.zeros_like(self._members.permits))
+        return Responding(self._members, times, self._pools.waits_s(free, throughput))
 
     def _root(self, high: Floats) -> Floats:
         """Return the throughput of a closed population, [members], between 0 and `high`.

@@ -65,7 +65,7 @@ class Neighbour:
 
 
 def neighbour(
-    base: Study, analysed: Analysed, own: Answer, change: int, asked: Questioned
+    base: Study, analysed: Analysed, own: Answer | None, change: int, asked: Questioned
 ) -> Neighbour | None:
     """Return the gains of `change` nodes more; None where the cluster cannot have them."""
     scenario = with_nodes(base.scenario, change)
@@ -78,7 +78,7 @@ def neighbour(
     bar = threshold(len(base.nodes))
     logs = {"capacity": _log_ratio(other, analysed, other.capacity_per_s, analysed.capacity_per_s)}
     clients = None
-    if analysed.stable and other.stable:
+    if own is not None and other.stable:
         logs["at_your_clients"] = _client_ratio(other, analysed)
         there = asked.answer(study, other) if asked.solver == "simulate" else None
         clients = _client_gain(logs["at_your_clients"], other, own, there, bar)

@@ -84,6 +84,15 @@ class Responding:
             case After() | Detach():
                 return self._constant(0.0)
 
+    def visit_s(self, visit: Visit) -> tuple[float, float]:
+        """Return wait and service of a visit for the first member of the case last evaluated."""
+        wait_s = float(self._meet(visit.resource, visit.role).wait_s[0])
+        return wait_s, float(self._visit(visit).mean_s[0]) - wait_s
+
+    def pool_wait_s(self, resource: Resource, role: int) -> float:
+        """Return the wait for a permit for the first member of the case last evaluated."""
+        return float(self._pool(resource, role).mean_s[0])
+
     def _constant(self, seconds: float) -> Moments:
         zero = np.zeros(self._members.size)
         return Moments(zero + seconds, zero)

@@ -1,0 +1,149 @@
+"""The main question: from a scenario and a profile to a prediction.
+
+Ring draws, a middling ring for the simulation, draws of the profile through mean-value analysis, the limit by
+perturbation, one node more and one less, hops in closed form beside the simulated ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .answer import Analysed, Answer
+from .bounds import bounds
+from .calibration import Calibration
+from .explain import Term, explain
+from .growth import resolved_clients
+from .hops import HopAnalysis, hop_analysis
+from .limit import Limit, find_limit
+from .neighbours import Neighbour, Questioned, neighbour
+from .prediction_document import document
+from .prediction import Prediction
+from .routing import coordinators_of
+from .scenario import Scenario
+from .settings import settings_of
+from .simulation.run import Budget, Progress
+from .study import Study, draw_rings, study
+from .uncertainty import weights
+
+DRAWS = 80
+"""Draws of the profile: the standard deviation of an answer is known to 8 %."""
+SOLVERS = ("bounds", "mva", "simulate")
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a prediction is made."""
+
+    solver: str = "simulate"
+    seed: int = 1
+    budget: Budget = field(default_factory=Budget)
+    neighbours: bool = True
+    """Whether one node more and one less are looked at."""
+    explain: bool = False
+
+
+@dataclass(frozen=True)
+class Findings:
+    """All that was found out, before it is put into the published form."""
+
+    scenario: Scenario
+    calibration: Calibration
+    options: Options
+    study: Study
+    analysed: Analysed
+    answer: Answer | None
+    """None when an open load cannot be carried."""
+    limit: Limit
+    add_node: Neighbour | None
+    remove_node: Neighbour | None
+    hops: HopAnalysis
+    inputs: tuple[str, ...]
+    """The inputs that would change the answer most, most first."""
+    terms: tuple[Term, ...]
+    bound_per_s: float
+
+
+def predict(
+    scenario: Scenario, calibration: Calibration, options: Options | None = None, progress: Progress | None = None
+) -> Prediction:
+    """Return the prediction for a scenario with the demands of a profile.
+
+    Raises:
+        ScenarioError: a scenario that no cluster can have.
+    """
+    return document(find(scenario, calibration, options or Options(), progress))
+
+
+def find(scenario: Scenario, calibration: Calibration, options: Options, progress: Progress | None) -> Findings:
+    """Return all that a prediction says."""
+    scenario = resolved_clients(scenario)
+    values = {name: parameter.value for name, parameter in calibration.parameters.items()}
+    key = np.random.SeedSequence([options.seed, 1])
+    ring_rng, draw_rng = (np.random.default_rng(child) for child in key.spawn(2))
+    base = study(scenario, values, draw_rings(scenario, ring_rng), ring_rng)
+    asked = Questioned(
+        values,
+        _moved(calibration),
+        calibration.draw(DRAWS, draw_rng),
+        _discrepancy(calibration),
+        options.solver,
+        options.seed,
+        options.budget,
+        progress,
+    )
+    analysed = asked.analyse(base)
+    answer = asked.answer(base, analysed) if analysed.stable else None
+    more, less = (
+        neighbour(base, analysed, answer, change, asked) if options.neighbours else None for change in (1, -1)
+    )
+    return Findings(
+        scenario,
+        calibration,
+        options,
+        base,
+        analysed,
+        answer,
+        find_limit(analysed.members, _limited(analysed), base, values),
+        more,
+        less,
+        _hops(base),
+        _inputs(analysed, more),
+        explain(analysed) if options.explain else (),
+        bounds(base.network, values).throughput_per_s,
+    )
+
+
+def _moved(calibration: Calibration) -> dict[str, float]:
+    """Return each parameter one standard error up."""
+    return {
+        name: parameter.value + parameter.std_err
+        for name, parameter in calibration.parameters.items()
+        if parameter.std_err > 0 and parameter.value > 0
+    }
+
+
+def _discrepancy(calibration: Calibration) -> Mapping[str, float]:
+    form = calibration.discrepancy
+    return {} if form is None else {"throughput": form.throughput, "p50": form.p50, "p99": form.p99}
+
+
+def _limited(analysed: Analysed) -> np.ndarray:  # type: ignore[type-arg]
+    return analysed.capacity_per_s if analysed.is_open else analysed.solution.throughput_per_s
+
+
+def _hops(base: Study) -> HopAnalysis:
+    settings = settings_of(base.scenario)
+    coordinators = coordinators_of(base.scenario, base.nodes)
+    return hop_analysis(base.scenario, base.nodes, base.placement, coordinators, settings.background_contact)
+
+
+def _inputs(analysed: Analysed, more: Neighbour | None) -> tuple[str, ...]:
+    """Return the inputs by their weight in throughput and gains."""
+    blocks = analysed.members.blocks
+    metrics = {"throughput": blocks.paired(_limited(analysed))}
+    if more is not None:
+        metrics |= {name: np.exp(logs) for name, logs in more.log_gains.items()}
+    return tuple(name for name, _ in weights(blocks.without_limits(), metrics))
