@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .demands import complete
 from .ensemble import Ensemble, ensemble
 from .mva import Solving
 from .network import Floats, Network
@@ -38,7 +39,7 @@ class Bounds:
 
 def bounds(network: Network, values: Mapping[str, float]) -> Bounds:
     """Return the upper bounds of a network."""
-    members = ensemble(network, values)
+    members = ensemble(network, complete(values))
     per_station = members.rings[0].offered.seconds(members.base[0], members.wake_up[0])
     with np.errstate(divide="ignore"):
         limits = np.where(per_station > 0, capacities(network) / per_station, np.inf)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .demands import complete
 from .graph import COORDINATOR, Resource
 from .network import Floats, Network
 from .offered import expected_visits
@@ -80,8 +81,9 @@ def _worded(ranking: tuple[tuple[str, float], ...]) -> Limit:
 
 def _cpu_part(network: Network, values: Mapping[str, float]) -> str:
     """Return whether coordinators or replicas have the larger part of the CPU work."""
-    base, _ = network.demands.evaluate({**values})
-    own = {name: value if name.startswith("replica_") else 0.0 for name, value in values.items()}
+    full = complete(values)
+    base, _ = network.demands.evaluate(full)
+    own = {name: value if name.startswith("replica_") else 0.0 for name, value in full.items()}
     replica_base, _ = network.demands.evaluate(own)
     coordinator = replica = 0.0
     for case in cases_of(network):

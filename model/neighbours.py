@@ -7,7 +7,7 @@ both sides, the same seed in the simulation.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -41,6 +41,12 @@ class Questioned:
     def analyse(self, study: Study) -> Analysed:
         """Return the mean-value analysis of a study's members."""
         return analyse(members_of(study, self.values, self.moved, self.draws))
+
+    def alike(self, own: Answer) -> Questioned:
+        """Return the same questions with as many requests as an answer took, so that errors pair up."""
+        if own.simulated is None:
+            return self
+        return replace(self, budget=replace(self.budget, requests=own.simulated.requests))
 
     def answer(self, study: Study, analysed: Analysed) -> Answer:
         """Return the solver's answer for a study."""
@@ -80,7 +86,7 @@ def neighbour(
     clients = None
     if own is not None and other.stable:
         logs["at_your_clients"] = _client_ratio(other, analysed)
-        there = asked.answer(study, other) if asked.solver == "simulate" else None
+        there = asked.alike(own).answer(study, other) if asked.solver == "simulate" else None
         clients = _client_gain(logs["at_your_clients"], other, own, there, bar)
     parts = parts_of_log(other.members.blocks.without_limits(), logs["capacity"])
     return Neighbour(change, clients, gain(float(logs["capacity"][0]), parts.total, bar), bar, other, logs)

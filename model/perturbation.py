@@ -136,7 +136,7 @@ def _limits(study: Study) -> dict[str, Change]:
     network = study.network
     kinds = np.array([station.kind for station in network.stations])
     used = np.array([station.queues for station in network.stations])
-    changes = {kind: _faster(kinds == kind, LARGER) for kind in dict.fromkeys(kinds[used])}
+    changes = {kind: _faster(kinds == kind, LARGER) for kind in dict.fromkeys(kinds[used].tolist())}
     hottest = np.zeros(len(kinds), dtype=bool)
     hottest[network.cpu_stations[_hottest(study)]] = True
     if len(network.cpu_stations) > 1:

@@ -180,7 +180,8 @@ class Residing:
         queue = np.minimum(rate * self.visits * (wait_s + service_s), self._population)
         load = np.clip(busy / self._servers, 1e-9, 1.0)
         delayed = load ** (np.sqrt(2 * (self._servers + 1)) - 1)
-        closed = np.where(np.isinf(self._population), 1.0, (self._population - queue) / (self._population + queue))
+        ratio = queue / self._population
+        closed = (1 - ratio) / (1 + ratio)
         queue_part: Floats = wait_s**2 * (2 / delayed - 1) * closed
         return np.asarray(queue_part + wait_s * service_s / self._servers)
 

@@ -12,8 +12,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from ..batch_means import mean_estimate, rate_estimate
+from ..demands import complete
 from ..estimate import Estimate
 from ..network import Floats, Network
 from ..offered import capacities
@@ -29,8 +31,8 @@ ROUNDS = 12
 """Requests answered before the first look, per request in flight."""
 PILOT_SHARE = 0.25
 """Share of the first look after which speculation thresholds are set from the durations seen so far."""
-MOST_REQUESTS = 2_000_000
-"""Requests after which a run stops whatever its precision."""
+MOST_REQUESTS = 60_000
+"""Requests after which a run stops whatever its precision, unless a budget says more: about two seconds."""
 
 Progress = Callable[[int, float], None]
 """Told after each look: requests answered, and the share of the wanted precision reached."""
@@ -44,6 +46,8 @@ class Budget:
     requests: int | None = None
     """Exactly so many requests, whatever the precision."""
     wall_clock_s: float | None = None
+    most_requests: int = MOST_REQUESTS
+    """Requests after which the run stops whatever its precision."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,8 @@ class Simulated:
     messages_per_operation: float
     needs_hop: float
     """Share of requests whose answer waits for another node."""
+    backlog_per_s: Floats
+    """[pools]: growth of the line for permits; work that nobody waits for piles up where it is positive."""
     errors: dict[str, int]
     requests: int
     """Requests answered, warm-up included."""
@@ -77,8 +83,20 @@ def simulate(
     progress: Progress | None = None,
 ) -> Simulated:
     """Run a network until the budget is used up and return what it says; same seed, same result."""
-    base, wake_up = network.demands.evaluate(dict(values))
+    base, wake_up = network.demands.evaluate(complete(values))
     return Run(network, Engine(network, base, wake_up, seed), budget or Budget(), progress).result()
+
+
+@dataclass(frozen=True)
+class _Mark:
+    """The state of a run at some number of answers."""
+
+    answers: int
+    time_s: float
+    busy_s: Floats
+    messages: int
+    waits_remote: int
+    pool_queues: npt.NDArray[np.int64]
 
 
 class Run:
@@ -89,7 +107,8 @@ class Run:
         self._engine = engine
         self._budget = budget
         self._progress = progress
-        self._marks: list[tuple[int, float, Floats, int, int]] = []
+        self._most = max(self._budget.most_requests, ROUNDS * (network.load.in_flight or 1))
+        self._marks: list[_Mark] = []
         self._warm_up = 0
         self._steady = True
 
@@ -109,9 +128,9 @@ class Run:
             if self._progress is not None:
                 self._progress(length, 1.0 if precise else self._share(throughput, tails))
             late = self._budget.wall_clock_s is not None and time.monotonic() - started_s > self._budget.wall_clock_s
-            if precise or late or self._budget.requests or length >= MOST_REQUESTS:
+            if precise or late or self._budget.requests or length >= self._most:
                 return self._read(throughput, latency, precise)
-            length = min(MOST_REQUESTS, next_length(length, throughput, tails, self._budget.precision))
+            length = min(self._most, next_length(length, throughput, tails, self._budget.precision))
 
     def _advance(self, answers: int) -> None:
         """Run on, with a mark of the stations' use every so often."""
@@ -125,8 +144,16 @@ class Run:
 
     def _mark(self) -> None:
         engine = self._engine
-        busy_s = np.array([station.busy_s for station in engine.stations])
-        self._marks.append((len(engine.completed_s), engine.env.now, busy_s, engine.messages, engine.waits_remote))
+        self._marks.append(
+            _Mark(
+                len(engine.completed_s),
+                engine.env.now,
+                np.array([station.busy_s for station in engine.stations]),
+                engine.messages,
+                engine.waits_remote,
+                np.array([len(pool.queue) for pool in engine.pools]),
+            )
+        )
 
     def _set_thresholds(self) -> None:
         engine = self._engine
@@ -163,20 +190,19 @@ class Run:
 
     def _read(self, throughput: Estimate, latency: dict[str, dict[str, Estimate]], precise: bool) -> Simulated:
         engine = self._engine
-        first = next((mark for mark in self._marks if mark[0] >= self._warm_up), self._marks[0])
+        first = next(mark for mark in self._marks if mark.answers >= self._warm_up)
         last = self._marks[-1]
-        if first is last:
-            first = (0, 0.0, np.zeros(len(engine.stations)), 0, 0)
-        answers = last[0] - first[0]
+        answers, elapsed_s = last.answers - first.answers, last.time_s - first.time_s
         capacity = capacities(self._network)
-        used = (last[2] - first[2]) / (last[1] - first[1]) / np.where(np.isinf(capacity), 1.0, capacity)
+        used = (last.busy_s - first.busy_s) / elapsed_s / np.where(np.isinf(capacity), 1.0, capacity)
         failed = int(np.count_nonzero(np.asarray(engine.failed)[self._warm_up :]))
         return Simulated(
             throughput_per_s=throughput,
             latency_s=latency,
             utilisation=used,
-            messages_per_operation=(last[3] - first[3]) / answers,
-            needs_hop=(last[4] - first[4]) / answers,
+            messages_per_operation=(last.messages - first.messages) / answers,
+            needs_hop=(last.waits_remote - first.waits_remote) / answers,
+            backlog_per_s=(last.pool_queues - first.pool_queues) / elapsed_s,
             errors={"timeout": failed} if failed else {},
             requests=len(engine.completed_s),
             warm_up=self._warm_up,
