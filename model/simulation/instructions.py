@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from heapq import heappush
+from math import inf
 from typing import TYPE_CHECKING
 
 from simpy.events import NORMAL
@@ -74,8 +75,10 @@ def after(engine: Engine, threshold_s: Callable[[], float], body: Handler) -> Ha
     callbacks: list[Handler] = [fire]
 
     def wait(token: Token) -> None:
-        token.callbacks = callbacks
-        heappush(events, (env._now + threshold_s(), NORMAL, next(number), token))
+        delay_s = threshold_s()
+        if delay_s < inf:  # otherwise it never fires: no threshold is known yet
+            token.callbacks = callbacks
+            heappush(events, (env._now + delay_s, NORMAL, next(number), token))
 
     return wait
 
@@ -174,10 +177,11 @@ def ended(_: Token) -> None:
 class Deadlines:
     """Requests of one timeout instruction in order of their deadlines; one event watches the earliest."""
 
-    def __init__(self, engine: Engine, limit_s: float, following: Handler) -> None:
+    def __init__(self, engine: Engine, limit_s: float, following: Handler, expired: Handler) -> None:
         self._engine = engine
         self._limit_s = limit_s
         self._following = following
+        self._expired = expired
         self._line: deque[tuple[float, Join, Token]] = deque()
         self._watching = False
 
@@ -213,6 +217,6 @@ class Deadlines:
             if not join.arrived:
                 token.request.error = True
                 join.arrived = 1
-                self._following(Token(token.request, join.outer))
+                self._expired(Token(token.request, join.outer))
         if self._line:
             self._watch()

@@ -14,7 +14,7 @@ from typing import Any
 import simpy
 from simpy.events import NORMAL, Event
 
-from ..network import Quota, Station
+from ..network import Station
 from .streams import Stream
 
 Handler = Callable[[Any], None]
@@ -23,7 +23,10 @@ Handler = Callable[[Any], None]
 class Request:
     """One request: when it started, who plays its roles, whether it has been answered."""
 
-    __slots__ = ("answered", "error", "operation", "start_s", "units")
+    __slots__ = ("answered", "error", "number", "operation", "start_s", "units")
+
+    number: int
+    """Set by an event log only."""
 
     def __init__(self, operation: int, units: list[int], start_s: float) -> None:
         self.operation = operation
@@ -92,14 +95,14 @@ def _nothing(_: Any) -> None:
 class Servers:
     """Identical servers with one first-come-first-served queue."""
 
-    def __init__(self, env: simpy.Environment, station: Station) -> None:
+    def __init__(self, env: simpy.Environment, station: Station, phase: float = 0.0) -> None:
         self.env = env
         self.station = station
-        self.free = station.servers
+        self.servers = station.quota.cpus if station.quota else station.servers
+        self.free = self.servers
         self.queue: deque[Token] = deque()
         self.busy_s = 0.0
         self.visits = 0
-        self.residence_s = 0.0
         self._events = env._queue
         self._number = env._eid
         self._completed: list[Handler] = [self.complete]
@@ -107,11 +110,11 @@ class Servers:
     @property
     def present(self) -> int:
         """Number of tokens waiting or in service."""
-        return len(self.queue) + self.station.servers - self.free
+        return len(self.queue) + self.servers - self.free
 
     def arrive(self, token: Token) -> None:
-        """Serve a token at once when a server is free, otherwise let it wait."""
-        if self.free:
+        """Serve a token at once when a server is free and nobody waits, otherwise let it wait."""
+        if self.free and not self.queue:
             self.free -= 1
             self.start(token)
         else:
@@ -132,24 +135,27 @@ class Servers:
             visit.refill()
         self.visits += 1
         if visit.wake_up or token.setup_s:
-            present = len(self.queue) + self.station.servers - self.free
+            present = len(self.queue) + self.servers - self.free
             return (visit.base * block.pop() + visit.wake_up / present) * token.scale + token.setup_s / present
         return visit.base * block.pop() * token.scale
 
     def complete(self, token: Token) -> None:
-        """End a service: the server takes the next token, the token goes on."""
-        if self.queue:
-            self.start(self.queue.popleft())
-        else:
-            self.free += 1
+        """End a service: the token goes on, then the server takes the next.
+
+        In this order a token that comes back at once counts as present when the next service begins.
+        """
+        self.free += 1
         token.visit.following(token)
+        if self.queue and self.free:
+            self.free -= 1
+            self.start(self.queue.popleft())
 
 
 class LoadDependentServers(Servers):
     """Servers whose demand rises with what else is present (sharing, contention)."""
 
-    def __init__(self, env: simpy.Environment, station: Station) -> None:
-        super().__init__(env, station)
+    def __init__(self, env: simpy.Environment, station: Station, phase: float = 0.0) -> None:
+        super().__init__(env, station, phase)
         self._present_by: dict[int, int] = {}
 
     def arrive(self, token: Token) -> None:
@@ -163,8 +169,8 @@ class LoadDependentServers(Servers):
         station = self.station
         own = token.request.units[token.visit.role]
         others = sum(1 for unit, count in self._present_by.items() if count and unit != own)
-        crowd = max(0.0, self.present / station.servers - station.contention_knee)
-        shared = min(1.0, others / station.servers)
+        crowd = max(0.0, self.present / self.servers - station.contention_knee)
+        shared = min(1.0, others / self.servers)
         factor = (1 + station.sharing_ratio * shared) * (1 + station.contention_ratio * crowd)
         return factor * super().service_s(token)
 
@@ -177,9 +183,10 @@ class LoadDependentServers(Servers):
 class DelayStation:
     """Servers without limit: a delay with its use accounted."""
 
-    __slots__ = ("busy_s", "queue", "station", "visits")
+    __slots__ = ("busy_s", "env", "queue", "station", "visits")
 
-    def __init__(self, station: Station) -> None:
+    def __init__(self, env: simpy.Environment, station: Station) -> None:
+        self.env = env
         self.station = station
         self.busy_s = 0.0
         self.visits = 0
@@ -193,145 +200,12 @@ class DelayStation:
         self.visits += 1
         return seconds
 
-
-class Service(Event):
-    """The end of one service under a quota; void when the service was stopped before it."""
-
-    _ok = True
-    _value = None
-
-    def __init__(self, token: Token | None) -> None:
-        self.token = token
-
-
-class QuotaServers(Servers):
-    """Servers that stop when the CPU quota of a period is used up, and go on in the next period.
-
-    Idle workers spin: the quota is used at a rate of min(cpus, busy + idle_cores).
-    """
-
-    def __init__(self, env: simpy.Environment, station: Station, quota: Quota, phase: float) -> None:
-        super().__init__(env, station)
-        self.quota = quota
-        self.free = quota.cpus
-        self._left_s = quota.cores * quota.period_s
-        self._boundary_s = phase * quota.period_s
-        self._since_s = 0.0
-        self._rate = min(float(quota.cpus), station.idle_cores)
-        self._running: dict[Token, tuple[float, Service]] = {}
-        self._stopped: list[tuple[Token, float]] = []
-        self._off = False
-        self._alarm: Service | None = None
-        self.throttled_s = 0.0
-
-    @property
-    def present(self) -> int:
-        """Number of tokens waiting or in service."""
-        return len(self.queue) + self.quota.cpus - self.free
-
-    def service_s(self, token: Token) -> float:
-        """Return the CPU time of the service that begins now."""
+    def arrive(self, token: Token) -> None:
+        """Delay a token: for visits of a resource that is a delay on some units and queues on others."""
         visit = token.visit
-        if not visit.block:
-            visit.refill()
-        self.visits += 1
-        wake_up = (visit.wake_up * token.scale + token.setup_s) / self.present
-        return visit.base * visit.block.pop() * token.scale + wake_up
-
-    def start(self, token: Token) -> None:
-        """Begin a service, or keep it for the next period."""
-        service_s = self.service_s(token)
-        self.busy_s += service_s
-        self._use()
-        if not self._off and self._left_s <= 0.0:
-            self._stop()
-        self._run(token, service_s)
-        self._account()
-
-    def _run(self, token: Token, remaining_s: float) -> None:
-        if self._off:
-            self._stopped.append((token, remaining_s))
-            return
-        service = Service(token)
-        service.callbacks = [self._end]
-        self._running[token] = (self.env._now + remaining_s, service)
-        self._schedule(remaining_s, service)
-
-    def _schedule(self, delay_s: float, event: Service) -> None:
-        heappush(self._events, (self.env._now + delay_s, NORMAL, next(self._number), event))
-
-    def _end(self, service: Service) -> None:
-        token = service.token
-        if token is None:
-            return
-        del self._running[token]
-        if self.queue:
-            self.start(self.queue.popleft())
-        else:
-            self.free += 1
-            self._account()
-        token.visit.following(token)
-
-    def _use(self) -> None:
-        """Bring the quota left up to now; a period that has begun since has its whole quota."""
-        now, quota = self.env._now, self.quota
-        if now >= self._boundary_s:
-            periods = int((now - self._boundary_s) / quota.period_s) + 1
-            self._since_s = self._boundary_s + (periods - 1) * quota.period_s
-            self._boundary_s += periods * quota.period_s
-            self._left_s = quota.cores * quota.period_s
-        self._left_s -= self._rate * (now - self._since_s)
-        self._since_s = now
-
-    def _account(self) -> None:
-        """Note the rate of use from now on, and when the quota will be used up."""
-        quota = self.quota
-        self._use()
-        if self._alarm is not None:
-            self._alarm.token = None
-            self._alarm = None
-        self._rate = 0.0 if self._off else min(float(quota.cpus), len(self._running) + self.station.idle_cores)
-        if not self._running:
-            return
-        delay_s = max(0.0, self._left_s) / self._rate
-        until_boundary_s = self._boundary_s - self.env._now
-        if delay_s > until_boundary_s:
-            per_period_s = quota.cores * quota.period_s / self._rate
-            if per_period_s >= quota.period_s:
-                return
-            delay_s = until_boundary_s + per_period_s
-        self._alarm = Service(next(iter(self._running)))
-        self._alarm.callbacks = [self._exhausted]
-        self._schedule(delay_s, self._alarm)
-
-    def _exhausted(self, alarm: Service) -> None:
-        if alarm.token is None:
-            return
-        self._alarm = None
-        self._use()
-        self._stop()
-        now = self.env._now
-        for token, (end_s, service) in self._running.items():
-            service.token = None
-            self._stopped.append((token, max(0.0, end_s - now)))
-        self._running.clear()
-
-    def _stop(self) -> None:
-        """Stand still until the period ends."""
-        self._off = True
-        self._rate = 0.0
-        self.throttled_s += self._boundary_s - self.env._now
-        refill = Service(None)
-        refill.callbacks = [self._refilled]
-        heappush(self._events, (self._boundary_s, NORMAL, next(self._number), refill))
-
-    def _refilled(self, _: Service) -> None:
-        self._use()
-        self._off = False
-        stopped, self._stopped = self._stopped, []
-        for token, remaining_s in stopped:
-            self._run(token, remaining_s)
-        self._account()
+        token.callbacks = [visit.following]
+        delay_s = self.take(visit.base * token.scale + token.setup_s)
+        heappush(self.env._queue, (self.env._now + delay_s, NORMAL, next(self.env._eid), token))
 
 
 class Permits:
