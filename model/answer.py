@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,14 +10,14 @@ import numpy as np
 from .bounds import capacity_per_s
 from .mva import MvaSolution, solve
 from .network import Floats
-from .percentile import mean_s, percentile_s
+from .objective import Objective, largest_rate_within
+from .percentile import latency_s
 from .perturbation import Members
 from .simulation.run import Budget, Progress, Simulated, simulate
 from .study import Study
 from .uncertainty import Parts, parts_of
 
 STATISTICS = ("mean", "p50", "p95", "p99", "p999")
-SHARES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 
 MVA_ERROR = {"throughput": 0.03, "mean": 0.03, "p50": 0.08, "p95": 0.10, "p99": 0.15, "p999": 0.30}
 """Relative standard deviation of mean-value analysis against the simulation over random scenarios; measured in
@@ -51,21 +51,17 @@ class Analysed:
         """Whether the load is open."""
         return bool(np.isinf(self.members.ensemble.population[0]))
 
-    def latency_s(self, operation: int, statistic: str) -> Floats:
-        """Return a latency of an operation, [members]."""
-        cases = self.members.ensemble.rings[0].cases
-        if statistic == "mean":
-            return mean_s(self.solution, cases, operation)
-        return percentile_s(self.solution, cases, operation, SHARES[statistic])
-
-    def tail_s(self, share: float) -> Floats:
-        """Return a percentile over all operations, [members]."""
-        return percentile_s(self.solution, self.members.ensemble.rings[0].cases, None, share)
+    def latency_s(self, operation: int | None, statistic: str) -> Floats:
+        """Return a latency of an operation, or over all operations, [members]."""
+        return latency_s(self.solution, self.members.ensemble.rings[0].cases, operation, statistic)
 
 
-def analyse(members: Members) -> Analysed:
-    """Solve all members by mean-value analysis and find their capacities."""
-    return Analysed(members, solve(members.ensemble), capacity_per_s(members.ensemble))
+def analyse(members: Members, objectives: Sequence[Objective] = ()) -> Analysed:
+    """Solve all members by mean-value analysis and find their capacities (within the objectives, if any)."""
+    capacity = capacity_per_s(members.ensemble)
+    if objectives:
+        capacity = largest_rate_within(members.ensemble, capacity, objectives)
+    return Analysed(members, solve(members.ensemble), capacity)
 
 
 @dataclass(frozen=True)
@@ -106,6 +102,8 @@ def answer(
 def _throughput(analysed: Analysed, run: Simulated | None, form: Mapping[str, float]) -> Figure:
     model = form.get("throughput", 0.0)
     metric = analysed.solution.throughput_per_s
+    if analysed.is_open:
+        return Figure(float(metric[0]), Parts())
     if run is None:
         return Figure(float(metric[0]), parts_of(analysed.members.blocks, metric, MVA_ERROR["throughput"], model))
     sampling = run.throughput_per_s.std_err / run.throughput_per_s.value

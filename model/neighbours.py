@@ -6,7 +6,7 @@ both sides, the same seed in the simulation.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,6 +15,7 @@ from .answer import Analysed, Answer, Figure, analyse, answer
 from .gain import Gain, gain, threshold
 from .growth import rings_with_nodes, with_nodes
 from .network import Floats
+from .objective import Objective
 from .perturbation import members_of
 from .placement import place
 from .ring import Ring
@@ -36,11 +37,12 @@ class Questioned:
     solver: str
     seed: int
     budget: Budget
+    objectives: Sequence[Objective] = ()
     progress: Progress | None = None
 
     def analyse(self, study: Study) -> Analysed:
         """Return the mean-value analysis of a study's members."""
-        return analyse(members_of(study, self.values, self.moved, self.draws))
+        return analyse(members_of(study, self.values, self.moved, self.draws), self.objectives)
 
     def alike(self, own: Answer) -> Questioned:
         """Return the same questions with as many requests as an answer took, so that errors pair up."""
@@ -104,7 +106,7 @@ def _log_ratio(other: Analysed, own: Analysed, theirs: Floats, ours: Floats) -> 
 def _client_ratio(other: Analysed, own: Analysed) -> Floats:
     """Return the logarithm of the gain at the clients: throughput of a closed load, 1 / p99 of an open one."""
     if own.is_open:
-        return -_log_ratio(other, own, other.tail_s(0.99), own.tail_s(0.99))
+        return -_log_ratio(other, own, other.latency_s(None, "p99"), own.latency_s(None, "p99"))
     return _log_ratio(other, own, other.solution.throughput_per_s, own.solution.throughput_per_s)
 
 

@@ -19,6 +19,7 @@ from .growth import resolved_clients
 from .hops import HopAnalysis, hop_analysis
 from .limit import Limit, find_limit
 from .neighbours import Neighbour, Questioned, neighbour
+from .objective import Objective
 from .prediction_document import document
 from .prediction import Prediction
 from .routing import coordinators_of
@@ -40,6 +41,8 @@ class Options:
     solver: str = "simulate"
     seed: int = 1
     budget: Budget = field(default_factory=Budget)
+    objectives: tuple[Objective, ...] = ()
+    """Latencies to keep; capacity is then the largest load within them."""
     neighbours: bool = True
     """Whether one node more and one less are looked at."""
     explain: bool = False
@@ -92,6 +95,7 @@ def find(scenario: Scenario, calibration: Calibration, options: Options, progres
         options.solver,
         options.seed,
         options.budget,
+        options.objectives,
         progress,
     )
     analysed = asked.analyse(base)
@@ -130,7 +134,7 @@ def _discrepancy(calibration: Calibration) -> Mapping[str, float]:
     return {} if form is None else {"throughput": form.throughput, "p50": form.p50, "p99": form.p99}
 
 
-def _limited(analysed: Analysed) -> np.ndarray:  # type: ignore[type-arg]
+def _limited(analysed: Analysed) -> np.ndarray:  
     return analysed.capacity_per_s if analysed.is_open else analysed.solution.throughput_per_s
 
 
