@@ -46,10 +46,12 @@ def settings_of(scenario: Scenario) -> Settings:
         speculative_retry=table.speculative_retry if facts.speculative_retry else "NONE",
         background_contact=facts.background_contact if chance is None else chance,
         commit_log_sync=str(given.get("commitlog_sync", facts.commitlog_sync)),
-        commit_log_window_s=_seconds(given, "commitlog_sync_group_window", 0.015),
+        commit_log_window_s=_seconds(
+            given, "commitlog_sync_group_window", facts.commitlog_sync_group_window_s or 0.015
+        ),
         inline_local=facts.inline_local,
-        read_timeout_s=_seconds(given, "read_request_timeout", 5.0),
-        write_timeout_s=_seconds(given, "write_request_timeout", 2.0),
+        read_timeout_s=_seconds(given, "read_request_timeout", facts.read_request_timeout_s),
+        write_timeout_s=_seconds(given, "write_request_timeout", facts.write_request_timeout_s),
     )
 
 
