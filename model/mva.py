@@ -14,16 +14,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from .casting import Casting
 from .ensemble import Ensemble
-from .graph import Choice, Detach, Fork, Graph, Hold, Resource, Series, Timeout
+from .graph import Choice, Detach, Fork, Graph, Hold, Series, Timeout
 from .network import Floats
-from .offered import unit_shares
 from .residence import Residence, Residing
 from .response import Moments, Responding
 
 STEPS = 40
 """Most steps of the search for the throughput."""
-TOLERANCE = 1e-5
+TOLERANCE = 5e-5
 """Width of the final bracket of the throughput, relative."""
 HALVINGS = 20
 """Halvings of the bracket of the capacity: six digits."""
@@ -68,7 +68,8 @@ class Solving:
         self._cases = range(len(members.rings[0].cases))
         weights = np.array([[case.probability for case in ring.cases] for ring in members.rings])
         self._probability = weights[members.ring]
-        self._pools = _PoolLoad(members)
+        self._casting = Casting(members)
+        self._pools = _PoolLoad(members, self._casting)
 
     def solve(self) -> MvaSolution:
         """Return the solution."""
@@ -108,7 +109,10 @@ class Solving:
 
     def _idle(self) -> Responding:
         times = self._stations.at(np.full(self._members.size, 1e-9))
-        return Responding(self._members, times, np.zeros_like(self._members.permits))
+        return self._free(times)
+
+    def _free(self, times: Residence) -> Responding:
+        return Responding(self._members, self._casting, times, np.zeros_like(self._members.permits))
 
     def _cycle_s(self, times: Residence, throughput: Floats) -> Floats:
         moments = self._responses(times, throughput)
@@ -116,19 +120,18 @@ class Solving:
         return np.asarray(response + self._members.network.load.think_time_s)
 
     def _responses(self, times: Residence, throughput: Floats) -> list[Moments]:
-        free = Responding(self._members, times, np.zeros_like(self._members.permits))
+        free = self._free(times)
         moments = [free.evaluate(number) for number in self._cases]
         response = sum(self._probability[:, i] * moment.mean_s for i, moment in enumerate(moments))
         if self._pools.are_free(throughput * response):
             return moments
-        crowded = Responding(self._members, times, self._pools.waits_s(free, throughput))
+        crowded = Responding(self._members, self._casting, times, self._pools.waits_s(free, throughput))
         return [crowded.evaluate(number) for number in self._cases]
 
     def responding(self, throughput: Floats) -> Responding:
         """Return the reader of graphs at a throughput, waits for permits included."""
         times = self._stations.at(throughput)
-        free = Responding(self._members, times, np.zeros_like(self._members.permits))
-        return Responding(self._members, times, self._pools.waits_s(free, throughput))
+        return Responding(self._members, self._casting, times, self._pools.waits_s(self._free(times), throughput))
 
     def _root(self, high: Floats) -> Floats:
         """Return the throughput of a closed population, [members], between 0 and `high`.
@@ -160,15 +163,16 @@ class Solving:
 class _PoolLoad:
     """How long requests wait for the permits of pools: a pool is a station whose service is the holding time."""
 
-    def __init__(self, members: Ensemble) -> None:
+    def __init__(self, members: Ensemble, casting: Casting) -> None:
         self._members = members
+        self._casting = casting
         graphs = [members.network.graphs[case.graph] for case in members.rings[0].cases]
         self._holds = [_holds(graph, 1.0) for graph in graphs]
         self._exponent = 4.464 * (members.permits**0.676 - 1)
         self._holds_per_request = np.zeros_like(members.permits)
         for number, holds in enumerate(self._holds):
             for hold, count in holds:
-                self._holds_per_request += count * self._shares(hold.resource, hold.role, number)
+                self._holds_per_request += count * casting.pools(number, hold.resource, hold.role)
 
     def are_free(self, requests: Floats) -> bool:
         """Whether no pool can make requests wait when so many are in the system, [members]."""
@@ -194,22 +198,14 @@ class _PoolLoad:
         """Return the time that a request holds permits of each pool, [members, pools]."""
         held_s = np.zeros_like(self._members.permits)
         for number in range(len(self._members.rings[0].cases)):
-            responding.evaluate(number)
+            if any((number, id(hold)) not in responding.held_s for hold, _ in self._holds[number]):
+                responding.evaluate(number)
             for hold, count in self._holds[number]:
-                body_s = responding.moments(hold.body).mean_s
-                held_s += body_s[:, None] * count * self._shares(hold.resource, hold.role, number)
+                if (number, id(hold)) not in responding.held_s:
+                    responding.moments(hold)
+                each_s = responding.held_s[number, id(hold)][:, None]
+                held_s += each_s * count * self._casting.pools(number, hold.resource, hold.role)
         return held_s
-
-    def _shares(self, resource: Resource, role: int, number: int) -> Floats:
-        """Return how often a request of a case asks each pool by one role, [members, pools]."""
-        members = self._members
-        pools = members.network.pool_of[resource]
-        used = pools >= 0
-        table = np.zeros((len(members.rings), members.permits.shape[1]))
-        for index, ring in enumerate(members.rings):
-            case = ring.cases[number]
-            np.add.at(table[index], pools[used], case.probability * unit_shares(members.network, case, role)[used])
-        return table[members.ring]
 
 
 def _holds(graph: Graph, count: float) -> list[tuple[Hold, float]]:

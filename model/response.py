@@ -11,13 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .casting import Casting
 from .ensemble import Ensemble
 from .graph import CLIENT, After, Choice, Delay, Detach, Fork, Graph, Hold, Link, Resource, Series, Timeout, Visit
 from .network import Floats
-from .offered import unit_shares
 from .order_statistics import kth_order_statistic
 from .residence import Residence
-from .roles import Case
 
 SHORTEST_S = 1e-12
 """Time given to a branch that takes none, so that every branch has a distribution."""
@@ -49,18 +48,22 @@ class _Seen:
 class Responding:
     """Evaluates the graphs of one place in an ensemble, for one state of its stations."""
 
-    def __init__(self, members: Ensemble, times: Residence, pool_wait_s: Floats) -> None:
+    def __init__(self, members: Ensemble, casting: Casting, times: Residence, pool_wait_s: Floats) -> None:
         self._members = members
+        self._casting = casting
         self._times = times
         self._pool_wait_s = pool_wait_s
-        self._case: tuple[Case, ...] = ()
+        self._crowded = bool(pool_wait_s.any())
+        self._number = 0
+        self.held_s: dict[tuple[int, int], Floats] = {}
+        """Time that permits were held, [members], by case and identity of the `Hold`."""
         self._seen: dict[tuple[Resource, int], _Seen] = {}
 
     def evaluate(self, number: int) -> Moments:
         """Return the response time of case `number` of every member's ring."""
-        self._case = tuple(ring.cases[number] for ring in self._members.rings)
+        self._number = number
         self._seen = {}
-        return self.moments(self._members.network.graphs[self._case[0].graph])
+        return self.moments(self._members.network.graphs[self._members.rings[0].cases[number].graph])
 
     def moments(self, graph: Graph) -> Moments:
         """Return mean and variance of the time that a graph takes."""
@@ -78,7 +81,9 @@ class Responding:
             case Fork(needed, branches):
                 return self._fork(needed, [branch for branch in branches if not isinstance(branch, After)])
             case Hold(resource, role, body):
-                return self._pool(resource, role) + self.moments(body)
+                held = self.moments(body)
+                self.held_s[self._number, id(graph)] = held.mean_s
+                return self._pool(resource, role) + held
             case Timeout(_, body):
                 return self.moments(body)
             case After() | Detach():
@@ -98,8 +103,7 @@ class Responding:
         return Moments(zero + seconds, zero)
 
     def _link(self, sender: int, receiver: int) -> Moments:
-        delays = np.array([case.delay_s[sender, receiver] for case in self._case])
-        return Moments(delays[self._members.ring] * self._members.hop_ratio, np.zeros(self._members.size))
+        return Moments(self._casting.delay_s(self._number, sender, receiver), np.zeros(self._members.size))
 
     def _choice(self, probability: float, then: Moments, otherwise: Moments) -> Moments:
         mean = probability * then.mean_s + (1 - probability) * otherwise.mean_s
@@ -124,10 +128,6 @@ class Responding:
         spread = float(self._members.network.demands.variation[visit.demand])
         return Moments(seen.wait_s + base + wake_up, seen.wait_variance_s2 + (spread * base) ** 2)
 
-    def _shares(self, role: int) -> Floats:
-        """Return the probability of each unit to play a role, [rings, units]."""
-        return np.array([unit_shares(self._members.network, case, role) for case in self._case])
-
     def _meet(self, resource: Resource, role: int) -> _Seen:
         if (resource, role) not in self._seen:
             self._seen[resource, role] = self._average(resource, role)
@@ -137,7 +137,7 @@ class Responding:
         network, times = self._members.network, self._times
         used = network.station_of[resource] >= 0
         where = network.station_of[resource][used]
-        share = self._shares(role)[:, used][self._members.ring]
+        share = self._casting.shares(self._number, role)[:, used]
         wait_s, stretch = times.wait_s[:, where], times.stretch[:, where]
         mean_s = (share * wait_s).sum(axis=1)
         variance = (share * (times.wait_variance_s2[:, where] + wait_s**2)).sum(axis=1) - mean_s**2
@@ -149,9 +149,9 @@ class Responding:
     def _pool(self, resource: Resource, role: int) -> Moments:
         pools = self._members.network.pool_of[resource]
         used = pools >= 0
-        if not used.any() or role == CLIENT:
+        if not used.any() or role == CLIENT or not self._crowded:
             return self._constant(0.0)
-        share = self._shares(role)[:, used][self._members.ring]
+        share = self._casting.shares(self._number, role)[:, used]
         wait_s = self._pool_wait_s[:, pools[used]]
         mean_s = (share * wait_s).sum(axis=1)
         return Moments(mean_s, mean_s**2)
