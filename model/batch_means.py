@@ -4,7 +4,7 @@ A series is cut into at most 64 batches of equal length; the batch means vary li
 number of batches. What correlation is left between neighbouring batches is taken for that of a first-order
 autoregression and widens the error by (1 + φ) / (1 - φ). Two further widenings are folded into the standard error,
 so that value ± z · std_err holds the truth as often as stated: the quantile of Student's t over that of the normal
-distribution, and a share of 10 / n for skewed series with few effective observations n
+distribution, and a share of 16 / n for skewed series with few effective observations n
 (docs/background/statistics.md has the coverage with and without).
 
 Assumption: the series is stationary; `warmup` removes what comes before.
@@ -31,7 +31,9 @@ LEAST_BATCH = 4
 """Values in a batch, at least, while there are eight batches or more."""
 MOST_CORRELATION = 0.9
 """Correlation between batches beyond which the correction does not go; such a series is too short to judge."""
-SKEWNESS_WIDENING = 10.0
+SHRINKAGE = 0.3
+"""Standard errors by which the correlation is lowered: its chance values count only when they are positive."""
+SKEWNESS_WIDENING = 16.0
 """Effective observations at which the variance of a mean is doubled for skewness; from coverage on M/M/1 queues."""
 
 
@@ -92,7 +94,7 @@ def mean_variance(means: Floats) -> float:
     squares = float(deviation @ deviation)
     if squares == 0.0:
         return 0.0
-    correlation = float(deviation[1:] @ deviation[:-1]) / squares + 1.0 / count
+    correlation = float(deviation[1:] @ deviation[:-1]) / squares - SHRINKAGE / math.sqrt(count)
     correlation = min(max(correlation, 0.0), MOST_CORRELATION)
     plain = squares / ((count - 1) * count)
     return plain * (1.0 + correlation) / (1.0 - correlation) * _student_over_normal(count - 1) ** 2

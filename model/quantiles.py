@@ -5,7 +5,7 @@ indicator of x <= q, as for any mean (`batch_means`), on a logarithmic scale bec
 number. The interval for the probability is read back through the order statistics, and its half-width becomes the
 standard error. Where it reaches beyond the largest value, the tail is taken for exponential: as far above as below.
 
-With t effective observations in the tail the variance is widened by 1 + 4 / t. Below one, or with fewer than two
+With t effective observations in the tail the variance is widened by 1 + 8 / t. Below one, or with fewer than two
 values expected in the tail, the standard error is infinite (docs/background/statistics.md has the coverage).
 
 Source: Woodruff 1952 (intervals for quantiles by inversion); Heidelberger and Lewis 1984 (the same on correlated
@@ -22,7 +22,7 @@ import numpy as np
 from .batch_means import Floats, batch_means, mean_variance
 from .estimate import Estimate, Z
 
-TAIL_WIDENING = 4.0
+TAIL_WIDENING = 8.0
 """Effective observations in the tail at which the variance is doubled; from coverage on M/M/1 queues."""
 LEAST_IN_TAIL = 2.0
 """Values expected in the tail below which nothing is said."""
