@@ -223,7 +223,7 @@ def test_ratios_of_correlated_series_are_honest() -> None:
 
 def test_growth_between_looks_is_bounded() -> None:
     precision = Precision(0.02, 0.05)
-    good, bad = Estimate(100.0, 1.2, 1e3), Estimate(100.0, 50.0, 10)
+    good, bad = Estimate(100.0, 1.0, 1e3), Estimate(100.0, 50.0, 10)
     unknown = Estimate(1.0, math.inf, 1)
     assert next_length(1_000, good, [Estimate(1.0, 0.0275, 100)], precision) == 1_300
     assert next_length(1_000, bad, [Estimate(1.0, 0.01, 100)], precision) == 4_000
