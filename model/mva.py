@@ -93,9 +93,9 @@ class Solving:
         )
 
     def least_critical_per_s(self) -> Floats:
-        """Return N over the response time of an idle network, [members]."""
+        """Return N over the least response time of any load, [members]."""
         idle = np.full(self._members.size, 1e-9)
-        return self._members.population / self._cycle_s(self._stations.at(idle), idle)
+        return self._members.population / self._cycle_s(self._stations.unhindered(), idle)
 
     def largest_rate_per_s(self) -> Floats:
         """Return the largest open load that no station and no pool refuses, [members]."""
@@ -168,7 +168,7 @@ class _PoolLoad:
         self._casting = casting
         graphs = [members.network.graphs[case.graph] for case in members.rings[0].cases]
         self._holds = [_holds(graph, 1.0) for graph in graphs]
-        self._exponent = 4.464 * (members.permits**0.676 - 1)
+        self._exponent = np.sqrt(2 * (members.permits + 1)) - 1
         self._holds_per_request = np.zeros_like(members.permits)
         for number, holds in enumerate(self._holds):
             for hold, count in holds:
@@ -183,10 +183,10 @@ class _PoolLoad:
         """Return the mean wait for a permit, [members, pools]."""
         held_s = self._held_s(responding)
         load = np.minimum(throughput[:, None] * held_s / self._members.permits, 1.0)
-        share = load**self._exponent
         seen = 1 - 1 / self._members.population[:, None]
-        each_s = held_s / np.maximum(self._holds_per_request, 1e-300)
-        return each_s * share * load * seen / np.maximum(1 - load * share * seen, 1e-9)
+        all_held = (load * seen) ** self._exponent
+        each_s = held_s / np.maximum(self._holds_per_request, 1e-300) / self._members.permits
+        return each_s * all_held / np.maximum(1 - load * seen, 1e-9)
 
     def upper_bound_per_s(self, idle: Responding) -> Floats:
         """Return the largest throughput that every pool can carry, [members]."""

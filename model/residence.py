@@ -1,9 +1,10 @@
 """Time at a station: the queueing of mean-value analysis, given the throughput.
 
 Assumptions, per station: first come first served; an arrival of a closed population sees the queue of a network
-with one request less (Schweitzer 1979), work after the answer is seen like an open load; c servers wait
-rho^(4.464 (c^0.676 - 1)) / c of what one would (Suri, Sahu and Vernon 2007); a residual service instead of a whole
-one for the request in service. A CPU quota is an on/off server: work w takes w plus the stops met on the way.
+with one request less (arrival theorem; the queues without it as in Schweitzer 1979 first, then by how sensitive each
+queue is), work after the answer is seen like an open load; all c servers are busy with probability
+rho^(sqrt(2 (c + 1)) - 1) (Sakasegawa 1977), exact for one; a residual service instead of a whole one for the request
+in service. A CPU quota is an on/off server: work w takes w plus the stops met on the way.
 
 Given the throughput the queue follows in closed form, so that the only unknown of a network is its throughput.
 """
@@ -104,9 +105,10 @@ class Residing:
         self._servers = np.array([float(s.quota.cpus if s.quota else max(1, s.servers)) for s in stations])
         self._capacity = capacities(members.network)
         self._rules = _Rules(members)
-        attended = attended_ratio(members)
-        self._seen = attended * (1 - 1 / members.population[:, None]) + (1 - attended)
-        self._exponent = 4.464 * (self._servers**0.676 - 1)
+        self._attended = attended_ratio(members)
+        self._first_seen = 1 - self._attended / members.population[:, None]
+        self._is_closed = bool(np.isfinite(members.population).any())
+        self._exponent = np.sqrt(2 * (self._servers + 1)) - 1
         offers = [ring.offered for ring in members.rings]
         self.visits = np.maximum(np.array([offer.visits for offer in offers])[members.ring], 1e-300)
         setup_s = np.array([offer.setup_s for offer in offers])[members.ring]
@@ -141,15 +143,20 @@ class Residing:
             rate * work_s / self._capacity,
         )
 
+    def unhindered(self) -> Residence:
+        """Return the least times of any load: nobody waits, wake-ups and syncs are shared by many."""
+        zero = np.zeros_like(self._base_s)
+        return Residence(zero, zero, 1 / self._speed, zero + np.inf, zero)
+
     def _state(self, rate: Floats, present: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Return work per request, busy servers, share of time running and wait, with so many present."""
         work_s = (self._base_s + self._wake_s / present) * self._rules.slowdown(present, self._servers)
         busy = np.minimum(rate * work_s, self._capacity)
         running = self._rules.running_ratio(busy, self._servers)
-        return work_s, busy, running, self._wait_s(work_s / running, busy / running)
+        return work_s, busy, running, self._wait_s(rate, work_s / running, busy / running)
 
     def _present(self, rate: Floats) -> Floats:
-        """Return how many are present when a service begins: the root of P = 1 + seen(P), by bisection.
+        """Return how many are present when a service begins, by the mean of its inverse, by bisection.
 
         More present make a service cheaper, a cheaper service leaves fewer: the root is one.
         """
@@ -157,22 +164,40 @@ class Residing:
         for _ in range(PASSES):
             middle = (low + high) / 2
             _, busy, running, wait_s = self._state(rate, np.exp(middle))
-            waiting = self._seen * rate * self.visits * wait_s
-            others = self._seen * busy / running * (1 - 1 / self._servers)
-            more = np.log1p(np.where(self._queued, waiting + others, 0.0)) > middle
+            load = np.minimum(busy / running / self._servers, 1.0)
+            turns = load**TURNS
+            seen = turns + (1 - turns) * self._first_seen
+            others = seen * (rate * self.visits * wait_s + busy / running * (1 - load / self._servers))
+            more = np.log(_sharing(np.where(self._queued, others, 0.0), turns)) > middle
             low, high = np.where(more, middle, low), np.where(more, high, middle)
         return np.exp(low)
 
-    def _wait_s(self, work_s: Floats, busy: Floats) -> Floats:
+    def _wait_s(self, rate: Floats, work_s: Floats, busy: Floats) -> Floats:
+        """Return the mean wait: what is seen by an arrival follows from a first guess of the queues."""
+        load = np.minimum(busy / self._servers, FULL)
+        turns = np.where(np.isinf(self._population), 0.0, load**TURNS)
         service_s = work_s / self.visits
         with np.errstate(divide="ignore", invalid="ignore"):
             squared_variation = np.where(service_s > 0, self._variance_s2 / service_s**2, 0.0)
-        load = np.minimum(busy / self._servers, FULL)
-        turns = np.where(np.isinf(self._population), 0.0, load**TURNS)
         residual = turns + (1 - turns) * (1 + squared_variation) / 2
-        share = load**self._exponent
-        wait_s = service_s / self._servers * share * self._seen * busy * residual
-        return np.where(self._queued, wait_s / np.maximum(1 - load * share * self._seen, 1e-9), 0.0)
+        all_busy = (self._first_seen * load) ** self._exponent
+        begun_s = np.where(self._queued, service_s / self._servers * all_busy * residual, 0.0)
+        first_s = begun_s / np.maximum(1 - load * self._first_seen, 1e-9)
+        if not self._is_closed:
+            return first_s
+        return begun_s / np.maximum(1 - load * self._seen_share(rate * self.visits * first_s, load), 1e-9)
+
+    def _seen_share(self, waiting: Floats, load: Floats) -> Floats:
+        """Return the share of a queue that an arrival sees: that of a population with one request less.
+
+        One request more adds to each queue by its sensitivity: queues grow with the throughput as 1 / (1 - load),
+        the rest of the population in proportion to it.
+        """
+        waiting = np.minimum(waiting * self._attended, self._population)
+        sensitivity = 1 / np.maximum(1 - load, 1e-9)
+        growth = 1 + (waiting * (sensitivity - 1)).sum(axis=1, keepdims=True) / self._population
+        less = np.minimum(sensitivity / growth / self._population, 1 / np.maximum(waiting, 1e-300))
+        return self._attended * (1 - np.minimum(less, 1.0)) + 1 - self._attended
 
     def _wait_variance_s2(self, wait_s: Floats, service_s: Floats, busy: Floats, rate: Floats) -> Floats:
         """Return the variance of the wait: that of M/M/c in an open network, that of a share of the
@@ -184,6 +209,15 @@ class Residing:
         closed = (1 - ratio) / (1 + ratio)
         queue_part: Floats = wait_s**2 * (2 / delayed - 1) * closed
         return np.asarray(queue_part + wait_s * service_s / self._servers)
+
+
+def _sharing(others: Floats, turns: Floats) -> Floats:
+    """Return the number that share a wake-up, so that its inverse is right on average.
+
+    Others present are Poisson-distributed, E[1 / (1 + K)] = (1 - exp(-m)) / m, and near saturation always as many.
+    """
+    some = np.maximum(others, 1e-9)
+    return np.asarray(turns * (1 + others) - (1 - turns) * some / np.expm1(-some))
 
 
 def _by_ring(members: Ensemble, works: list[Floats], table: Floats) -> Floats:
