@@ -115,9 +115,12 @@ def _lines(node: yaml.Node, prefix: str, seen: set[int]) -> Iterator[tuple[str, 
 def upgraded(document: Document, upgrades: Upgrades, version: int, error: type[InputError]) -> Document:
     """Return a document in the present version; one without `format_version` is of version 0."""
     data, found = document.data, document.data.get("format_version", 0)
-    if isinstance(found, bool) or not isinstance(found, int) or not min(upgrades, default=version) <= found <= version:
-        right = f"{min(upgrades, default=version)} to {version}; a newer capmodel may read it"
-        raise error([Problem("format_version", found, right, document.file, document.lines.get("format_version"))])
+    oldest = min(upgrades, default=version)
+    if isinstance(found, bool) or not isinstance(found, int) or not oldest <= found <= version:
+        right = f"{oldest} to {version}" if oldest < version else f"{version}"
+        newer = "; a newer capmodel may read it" if isinstance(found, int) and found > version else ""
+        line = document.lines.get("format_version")
+        raise error([Problem("format_version", found, right + newer, document.file, line)])
     for step in range(found, version):
         try:
             data = {**upgrades[step](data), "format_version": step + 1}
