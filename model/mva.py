@@ -186,7 +186,7 @@ class _PoolLoad:
         seen = 1 - 1 / self._members.population[:, None]
         all_held = (load * seen) ** self._exponent
         each_s = held_s / np.maximum(self._holds_per_request, 1e-300) / self._members.permits
-        return each_s * all_held / np.maximum(1 - load * seen, 1e-9)
+        return np.asarray(each_s * all_held / np.maximum(1 - load * seen, 1e-9))
 
     def upper_bound_per_s(self, idle: Responding) -> Floats:
         """Return the largest throughput that every pool can carry, [members]."""

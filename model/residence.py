@@ -184,8 +184,9 @@ class Residing:
         begun_s = np.where(self._queued, service_s / self._servers * all_busy * residual, 0.0)
         first_s = begun_s / np.maximum(1 - load * self._first_seen, 1e-9)
         if not self._is_closed:
-            return first_s
-        return begun_s / np.maximum(1 - load * self._seen_share(rate * self.visits * first_s, load), 1e-9)
+            return np.asarray(first_s)
+        seen = self._seen_share(rate * self.visits * first_s, load)
+        return np.asarray(begun_s / np.maximum(1 - load * seen, 1e-9))
 
     def _seen_share(self, waiting: Floats, load: Floats) -> Floats:
         """Return the share of a queue that an arrival sees: that of a population with one request less.
@@ -197,7 +198,7 @@ class Residing:
         sensitivity = 1 / np.maximum(1 - load, 1e-9)
         growth = 1 + (waiting * (sensitivity - 1)).sum(axis=1, keepdims=True) / self._population
         less = np.minimum(sensitivity / growth / self._population, 1 / np.maximum(waiting, 1e-300))
-        return self._attended * (1 - np.minimum(less, 1.0)) + 1 - self._attended
+        return np.asarray(1 - self._attended * np.minimum(less, 1.0))
 
     def _wait_variance_s2(self, wait_s: Floats, service_s: Floats, busy: Floats, rate: Floats) -> Floats:
         """Return the variance of the wait: that of M/M/c in an open network, that of a share of the
