@@ -19,9 +19,10 @@ from .growth import resolved_clients
 from .hops import HopAnalysis, hop_analysis
 from .limit import Limit, find_limit
 from .neighbours import Neighbour, Questioned, neighbour
+from .network import Floats
 from .objective import Objective
-from .prediction_document import document
 from .prediction import Prediction
+from .publish import publish
 from .routing import coordinators_of
 from .scenario import Scenario
 from .settings import settings_of
@@ -77,7 +78,7 @@ def predict(
     Raises:
         ScenarioError: a scenario that no cluster can have.
     """
-    return document(find(scenario, calibration, options or Options(), progress))
+    return publish(find(scenario, calibration, options or Options(), progress))
 
 
 def find(scenario: Scenario, calibration: Calibration, options: Options, progress: Progress | None) -> Findings:
@@ -134,7 +135,7 @@ def _discrepancy(calibration: Calibration) -> Mapping[str, float]:
     return {} if form is None else {"throughput": form.throughput, "p50": form.p50, "p99": form.p99}
 
 
-def _limited(analysed: Analysed) -> np.ndarray:  
+def _limited(analysed: Analysed) -> Floats:
     return analysed.capacity_per_s if analysed.is_open else analysed.solution.throughput_per_s
 
 
