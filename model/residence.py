@@ -208,8 +208,9 @@ class Residing:
         delayed = load ** (np.sqrt(2 * (self._servers + 1)) - 1)
         ratio = queue / self._population
         closed = (1 - ratio) / (1 + ratio)
-        queue_part: Floats = wait_s**2 * (2 / delayed - 1) * closed
-        return np.asarray(queue_part + wait_s * service_s / self._servers)
+        service_part = wait_s * service_s / self._servers
+        queue_part = np.maximum(wait_s**2 * (2 / delayed - 1) - service_part, 0.0) * closed
+        return np.asarray(queue_part + service_part)
 
 
 def _sharing(others: Floats, turns: Floats) -> Floats:
