@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ...model.errors import RunError
 from . import process
-from .control_groups import DiskOperations, NodeGroup
+from .control_groups import DiskOperations, Limits, NodeGroup
 from .hierarchy import offered_hierarchy
 from .record import Lab, NodeRecord
 
@@ -72,10 +72,10 @@ def limit_disk(lab: Lab, node: NodeRecord, reads_per_s: float | None, writes_per
         group.limit_disk(lab.device, reads, writes)
 
 
-def cpu_limit_cores(lab: Lab, node: NodeRecord) -> float | None:
-    """Return the CPU limit in force, as the kernel says it, or None."""
+def in_force(lab: Lab, node: NodeRecord) -> Limits:
+    """Return the limits in force, as the kernel says them: what a measurement states."""
     group = node_group(lab, node)
-    return group.cpu_limit_cores() if group else None
+    return group.limits(lab.device) if group else Limits()
 
 
 def cpu_s(lab: Lab, node: NodeRecord) -> float | None:

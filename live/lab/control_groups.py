@@ -29,6 +29,20 @@ class DiskOperations:
     """Write operations."""
 
 
+@dataclass(frozen=True)
+class Limits:
+    """The limits in force, as the kernel says them; None is no limit."""
+
+    cpu_cores: float | None = None
+    """CPU time per second."""
+    memory_bytes: int | None = None
+    """Memory, page cache included."""
+    reads_per_s: int | None = None
+    """Read operations per second to the lab's disk."""
+    writes_per_s: int | None = None
+    """Write operations per second to the lab's disk."""
+
+
 class NodeGroup(Protocol):
     """One node's control group."""
 
@@ -41,14 +55,14 @@ class NodeGroup(Protocol):
     def limit_cpu(self, cores: float | None, period_s: float) -> None:
         """Let the group use `cores` of CPU time per second, or any amount."""
 
-    def cpu_limit_cores(self) -> float | None:
-        """Return the limit in force, or None."""
-
     def limit_memory(self, limit_bytes: int | None) -> None:
         """Let the group hold that much memory, page cache included, or any amount."""
 
     def limit_disk(self, device: str, reads_per_s: int | None, writes_per_s: int | None) -> None:
         """Let the group send that many operations to `device`, or any number."""
+
+    def limits(self, device: str | None) -> Limits:
+        """Return the limits in force, those of disk operations for `device`."""
 
     def cpu_s(self) -> float:
         """Return the CPU time used since the group was made."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from .control_groups import (
     ROOT_NAME,
     DiskOperations,
+    Limits,
     keyed,
     pids_in,
     remove_folder,
@@ -25,6 +26,8 @@ from .control_groups import (
 
 CONTROLLERS = ("cpu", "cpuacct", "memory", "blkio")
 _NO_LIMIT = "-1"
+_UNLIMITED_BYTES = 2**62
+"""An unlimited group reads as the largest whole number of pages below 2^63."""
 
 
 @dataclass(frozen=True)
@@ -75,12 +78,6 @@ class NodeGroupV1:
         write(folder / "cpu.cfs_period_us", str(period_us))
         write(folder / "cpu.cfs_quota_us", _NO_LIMIT if cores is None else str(round(cores * period_us)))
 
-    def cpu_limit_cores(self) -> float | None:
-        """Return the limit in force, or None."""
-        quota_us = int((self.folders["cpu"] / "cpu.cfs_quota_us").read_text())
-        period_us = int((self.folders["cpu"] / "cpu.cfs_period_us").read_text())
-        return None if quota_us < 0 else quota_us / period_us
-
     def limit_memory(self, limit_bytes: int | None) -> None:
         """Let the group hold that much memory, page cache included, or any amount."""
         text = _NO_LIMIT if limit_bytes is None else str(limit_bytes)
@@ -90,6 +87,22 @@ class NodeGroupV1:
         """Let the group send that many operations to `device`, or any number (0 lifts a limit)."""
         for kind, per_s in (("read", reads_per_s), ("write", writes_per_s)):
             write(self.folders["blkio"] / f"blkio.throttle.{kind}_iops_device", f"{device} {per_s or 0}")
+
+    def limits(self, device: str | None) -> Limits:
+        """Return the limits in force, those of disk operations for `device`."""
+        quota_us = int((self.folders["cpu"] / "cpu.cfs_quota_us").read_text())
+        period_us = int((self.folders["cpu"] / "cpu.cfs_period_us").read_text())
+        memory_bytes = int((self.folders["memory"] / "memory.limit_in_bytes").read_text())
+        return Limits(
+            cpu_cores=None if quota_us < 0 else quota_us / period_us,
+            memory_bytes=None if memory_bytes >= _UNLIMITED_BYTES else memory_bytes,
+            reads_per_s=self._operations_limit("read", device),
+            writes_per_s=self._operations_limit("write", device),
+        )
+
+    def _operations_limit(self, kind: str, device: str | None) -> int | None:
+        lines = (self.folders["blkio"] / f"blkio.throttle.{kind}_iops_device").read_text().splitlines()
+        return next((int(per_s) for name, per_s in map(str.split, lines) if name == device), None)
 
     def cpu_s(self) -> float:
         """Return the CPU time used since the group was made."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from .control_groups import (
     ROOT_NAME,
     DiskOperations,
+    Limits,
     keyed,
     pids_in,
     remove_folder,
@@ -73,11 +74,6 @@ class NodeGroupV2:
         quota = _NO_LIMIT if cores is None else str(round(cores * period_us))
         write(self.folder / "cpu.max", f"{quota} {period_us}")
 
-    def cpu_limit_cores(self) -> float | None:
-        """Return the limit in force, or None."""
-        quota, period_us = (self.folder / "cpu.max").read_text().split()
-        return None if quota == _NO_LIMIT else int(quota) / int(period_us)
-
     def limit_memory(self, limit_bytes: int | None) -> None:
         """Let the group hold that much memory, page cache included, or any amount."""
         write(self.folder / "memory.max", _NO_LIMIT if limit_bytes is None else str(limit_bytes))
@@ -86,6 +82,24 @@ class NodeGroupV2:
         """Let the group send that many operations to `device`, or any number."""
         reads, writes = (per_s or _NO_LIMIT for per_s in (reads_per_s, writes_per_s))
         write(self.folder / "io.max", f"{device} riops={reads} wiops={writes}")
+
+    def limits(self, device: str | None) -> Limits:
+        """Return the limits in force, those of disk operations for `device`."""
+        quota, period_us = (self.folder / "cpu.max").read_text().split()
+        operations = self._of_device("io.max", device)
+        return Limits(
+            cpu_cores=None if quota == _NO_LIMIT else int(quota) / int(period_us),
+            memory_bytes=_number((self.folder / "memory.max").read_text().strip()),
+            reads_per_s=_number(operations.get("riops", _NO_LIMIT)),
+            writes_per_s=_number(operations.get("wiops", _NO_LIMIT)),
+        )
+
+    def _of_device(self, file: str, device: str | None) -> dict[str, str]:
+        """Return the `key=value` pairs of a device's line; none before its first limit or operation."""
+        path = self.folder / file
+        lines = path.read_text().splitlines() if path.exists() else []
+        fields = next((line.split()[1:] for line in lines if line.split()[:1] == [device]), [])
+        return {key: value for key, _, value in (field.partition("=") for field in fields)}
 
     def cpu_s(self) -> float:
         """Return the CPU time used since the group was made."""
@@ -101,10 +115,8 @@ class NodeGroupV2:
 
     def disk_operations(self, device: str) -> DiskOperations:
         """Return the operations sent to `device` since the group was made."""
-        lines = (self.folder / "io.stat").read_text().splitlines()
-        fields = next((line.split()[1:] for line in lines if line.split()[:1] == [device]), [])
-        counts = {key: int(value) for key, _, value in (field.partition("=") for field in fields)}
-        return DiskOperations(counts.get("rios", 0), counts.get("wios", 0))
+        counts = self._of_device("io.stat", device)
+        return DiskOperations(int(counts.get("rios", 0)), int(counts.get("wios", 0)))
 
     def pids(self) -> tuple[int, ...]:
         """Return the processes in the group."""
@@ -113,3 +125,7 @@ class NodeGroupV2:
     def remove(self) -> None:
         """Remove the group, which must be empty of processes."""
         remove_folder(self.folder)
+
+
+def _number(text: str) -> int | None:
+    return None if text == _NO_LIMIT else int(text)

@@ -62,10 +62,11 @@ def _session(address: str) -> Iterator[Session]:
 
 def _execute(session: Session, statement: str) -> Rows:
     from cassandra import DriverException, RequestExecutionException
+    from cassandra.protocol import ErrorMessage
 
     try:
         result = session.execute(statement)
-    except (DriverException, RequestExecutionException) as error:
+    except (DriverException, RequestExecutionException, ErrorMessage) as error:
         raise RunError(f"{statement}: {error}") from error
     return Rows(tuple(result.column_names or ()), tuple(tuple(row) for row in result))
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from ...model.errors import RunError
 from .layout import NodePlan
-from .process import ProcessId, identify
+from .process import ProcessId, identify_child
 from .release import Release
 from .spec import LabSpec
 
@@ -104,14 +104,18 @@ def arguments(plan: NodePlan, spec: LabSpec, release: Release, home: Path, lab_i
     """Return the command line of a node's JVM, pinned to its core."""
     heap = f"{int(spec.heap // 2**20)}M"
     memory = [f"-Xms{heap}", f"-Xmx{heap}", *_STUDIED, *_NOTHING_LEFT]
-    modules = [f"--add-exports={name}=ALL-UNNAMED" for name in _EXPORTS]
-    modules += [f"--add-opens={name}=ALL-UNNAMED" for name in _OPENS]
     agent = [f"-javaagent:{release.agent}"] if release.agent else []
     ring_delay_ms = _PATIENT_RING_DELAY_MS if plan.waits_for_seed else _RING_DELAY_MS
     own = [marker(lab_id), f"-Dcassandra.ring_delay_ms={ring_delay_ms}", *_files(home), *spec.jvm_options]
     own.append(f"-Dcassandra.jmx.local.port={plan.jmx_port}")
-    head = ["taskset", "-c", str(plan.core), java(), *agent, *memory, *modules, *_CASSANDRA]
+    head = ["taskset", "-c", str(plan.core), java(), *agent, *memory, *module_options(), *_CASSANDRA]
     return [*head, *own, "-cp", release.classpath, _DAEMON]
+
+
+def module_options() -> list[str]:
+    """Return the options that let Cassandra's classes reach into the runtime's modules."""
+    exports = [f"--add-exports={name}=ALL-UNNAMED" for name in _EXPORTS]
+    return exports + [f"--add-opens={name}=ALL-UNNAMED" for name in _OPENS]
 
 
 def _files(home: Path) -> list[str]:
@@ -147,7 +151,4 @@ def spawn(command: Sequence[str], home: Path, console: Path, entrances: Sequence
     pid = os.posix_spawn(
         "/bin/sh", script, os.environ, file_actions=files, setsid=True, setsigdef=usual, setsigmask=()
     )
-    process = identify(pid)
-    if process is None:
-        raise RunError(f"the process of {home.name} ended at once: {console.read_text().strip()}")
-    return process
+    return identify_child(pid)

@@ -14,8 +14,12 @@ from ...model.errors import RunError
 from ...model.value import Value
 
 _PROC = Path("/proc")
-_STATE, _USER_TICKS, _SYSTEM_TICKS, _START_TICKS = 0, 11, 12, 19
+_STATE, _FLAGS, _USER_TICKS, _SYSTEM_TICKS, _START_TICKS = 0, 6, 11, 12, 19
 """Places in /proc/<pid>/stat, counted after the command's name, which may hold anything."""
+_KERNEL_THREAD = 0x0020_0000
+"""The flag PF_KTHREAD of the kernel's include/linux/sched.h."""
+_EXEC_S = 0.02
+"""A process that turns into another program has no command line for a moment."""
 _GONE_S = 20.0
 """Within which a killed process must be gone; a JVM with a few GB takes well under a second."""
 
@@ -33,6 +37,11 @@ def identify(pid: int) -> ProcessId | None:
     """Return the identity of a running process, or None."""
     fields = _stat(pid)
     return None if fields is None else ProcessId(pid=pid, start_ticks=int(fields[_START_TICKS]))
+
+
+def identify_child(pid: int) -> ProcessId:
+    """Return the identity of a process just started by this one, even when it has ended by now."""
+    return ProcessId(pid=pid, start_ticks=int(_fields(pid)[_START_TICKS]))
 
 
 def runs(process: ProcessId) -> bool:
@@ -128,19 +137,31 @@ def _has(entry: Path, argument: bytes) -> bool:
     if not entry.name.isdigit():
         return False
     try:
-        return argument in (entry / "cmdline").read_bytes().split(b"\0")
+        words = (entry / "cmdline").read_bytes() or _command_line_after_exec(entry)
     except OSError:
         return False
+    return argument in words.split(b"\0")
+
+
+def _command_line_after_exec(entry: Path) -> bytes:
+    fields = _stat(int(entry.name))
+    if fields is None or int(fields[_FLAGS]) & _KERNEL_THREAD:
+        return b""
+    time.sleep(_EXEC_S)
+    return (entry / "cmdline").read_bytes()
 
 
 def _stat(pid: int) -> list[str] | None:
     """Return the fields after the command's name, or None for a process that is gone or a mere zombie."""
     try:
-        text = (_PROC / str(pid) / "stat").read_text()
+        fields = _fields(pid)
     except OSError:
         return None
-    fields = text.rpartition(")")[2].split()
     return None if fields[_STATE] in "ZX" else fields
+
+
+def _fields(pid: int) -> list[str]:
+    return (_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
 
 
 def _reap(pid: int) -> None:

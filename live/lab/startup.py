@@ -25,7 +25,7 @@ from .readiness import wait_ready
 from .record import Lab, NodeRecord, load_lab, locked, required_lab, save
 from .release import Progress
 from .spec import LabSpec
-from .teardown import remove_everything
+from .teardown import remove_everything, remove_node
 
 
 def bring_up(spec: LabSpec, directory: Path, progress: Progress, capped: bool = True) -> Lab:
@@ -65,7 +65,16 @@ def join(directory: Path, cluster: str, progress: Progress, capped: bool = True)
             raise RunError(f"no node of cluster {cluster} runs; of these some do: {', '.join(names)}")
         plan = joining(lab.spec, len(lab.nodes), members, lab.cores)
         check_addresses([plan])
-        return _start(save(lab.with_node(NodeRecord(plan=plan))), {plan.name}, progress, capped)
+        return _join(lab, NodeRecord(plan=plan), progress, capped)
+
+
+def _join(lab: Lab, node: NodeRecord, progress: Progress, capped: bool) -> Lab:
+    try:
+        return _start(save(lab.with_node(node)), {node.name}, progress, capped)
+    except BaseException:
+        remove_node(lab, node)
+        save(lab)
+        raise
 
 
 def _new(spec: LabSpec, directory: Path, progress: Progress, capped: bool) -> Lab:

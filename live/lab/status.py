@@ -6,6 +6,7 @@ from typing import Literal
 
 from ...model.value import Value
 from . import caps, process
+from .control_groups import Limits
 from .layout import nodes_per_core
 from .readiness import is_ready
 from .record import Lab, NodeRecord
@@ -27,8 +28,8 @@ class NodeStatus(Value):
     pid: int | None
     start_s: float | None
     """How long it took until it was ready."""
-    cpu_limit_cores: float | None
-    """The limit in force, as the kernel says it."""
+    limits: Limits
+    """The limits in force, as the kernel says them."""
     cpu_s: float | None
     throttled_s: float | None
     memory_bytes: int | None
@@ -72,7 +73,7 @@ def _node_status(lab: Lab, node: NodeRecord) -> NodeStatus:
         state=_state(lab, node, running),
         pid=node.process.pid if node.process and running else None,
         start_s=node.start_s,
-        cpu_limit_cores=caps.cpu_limit_cores(lab, node) if running else None,
+        limits=caps.in_force(lab, node) if running else Limits(),
         cpu_s=caps.cpu_s(lab, node) if running else None,
         throttled_s=caps.throttled_s(lab, node) if running else None,
         memory_bytes=process.resident_bytes(node.process) if node.process else None,

@@ -13,10 +13,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from ...model.errors import RunError
+from .caps import node_group
 from .hierarchy import offered_hierarchy
 from .jvm import marker
 from .process import ProcessId, identify, kill, with_argument
-from .record import RECORD_NAME, Lab, lab_id, load_lab, locked
+from .record import RECORD_NAME, Lab, NodeRecord, lab_id, load_lab, locked
 
 _NODE_FOLDER = re.compile(r"node\d+")
 
@@ -39,6 +40,14 @@ def remove_everything(directory: Path) -> None:
     _remove_groups(identity)
     if (directory / RECORD_NAME).exists():  # only then the folders are ours
         _remove_files(directory)
+
+
+def remove_node(lab: Lab, node: NodeRecord) -> None:
+    """Remove group and files of one node, whose process is gone."""
+    group = node_group(lab, node)
+    if group is not None:
+        group.remove()
+    shutil.rmtree(lab.home(node), ignore_errors=True)
 
 
 def processes(directory: Path) -> list[ProcessId]:
