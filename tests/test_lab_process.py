@@ -62,6 +62,14 @@ def test_all_threads_are_pinned(sleeper: ProcessId) -> None:
     assert os.sched_getaffinity(sleeper.pid) == {core}
 
 
+def test_a_process_ages(sleeper: ProcessId) -> None:
+    young_s = process.age_s(sleeper)
+    time.sleep(0.1)
+
+    assert 0 <= young_s < 10
+    assert process.age_s(sleeper) == pytest.approx(young_s + 0.1, abs=0.09)
+
+
 def test_a_process_enters_its_groups_before_it_becomes_what_it_is(tmp_path: Path) -> None:
     """Two files stand in for the groups: both hold the id that the command itself runs under."""
     entrances = [tmp_path / "cpu", tmp_path / "memory"]

@@ -1,9 +1,9 @@
 """What a node says of itself in its own log: started, serving clients, which peers it sees up and normal.
 
-Lines are those of Apache Cassandra 4.1 and 5.0: `Startup complete`, `Starting listening for CQL clients`,
-`InetAddress /<address>:<port> is now UP` (or `DOWN`), and `Node /<address>:<port> state NORMAL, token […]`,
-which StorageService says at level DEBUG when it takes over a peer's tokens (the lab's logback asks for that
-level). The node itself is in its log as normal, never as up.
+Lines are those of Apache Cassandra 4.1 and 5.0: `StartupChecks`, `Startup complete`, `Starting listening for
+CQL clients`, `InetAddress /<address>:<port> is now UP` (or `DOWN`), and `Node /<address>:<port> state NORMAL,
+token […]`, which StorageService says at level DEBUG when it takes over a peer's tokens (the lab's logback
+asks for that level). The node itself is in its log as normal, never as up.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ _NOISE = ("DEBUG ", "Node configuration", "WARNING: ", "CompileCommand", "\tat "
 class NodeView:
     """What a node has said so far."""
 
+    begun: bool
+    """Whether it has passed its checks of the machine, a fifth of its way."""
     started: bool
     """Whether it says that its start is complete."""
     serves: bool
@@ -48,6 +50,7 @@ def view(log: str) -> NodeView:
     """Return what a log says; of `UP` and `DOWN` the last word counts."""
     up = {address: word == "UP" for address, word in _UP_OR_DOWN.findall(log)}
     return NodeView(
+        begun="StartupChecks" in log,
         started="Startup complete" in log,
         serves="Starting listening for CQL clients" in log,
         normal=frozenset(_NORMAL.findall(log)),

@@ -50,6 +50,12 @@ def runs(process: ProcessId) -> bool:
     return identify(process.pid) == process
 
 
+def age_s(process: ProcessId) -> float:
+    """Return how long ago the process started."""
+    since_boot_s = float((_PROC / "uptime").read_text().split()[0])
+    return since_boot_s - process.start_ticks / os.sysconf("SC_CLK_TCK")
+
+
 def cpu_s(process: ProcessId) -> float | None:
     """Return the CPU time the process has used, or None when it is gone."""
     fields = _stat(process.pid)

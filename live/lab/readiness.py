@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from ...model.errors import RunError
 from .node_log import last_lines, read_view
+from .process import age_s
 from .record import Lab, NodeRecord, save
 from .release import Progress
 
@@ -27,11 +28,25 @@ def wait_ready(lab: Lab, names: Iterable[str], progress: Progress) -> Lab:
         for name in tuple(waiting):
             if is_ready(lab, lab.node(name)):
                 waiting.remove(name)
-                lab = _note_ready(lab, lab.node(name), time.monotonic() - began_s, progress)
+                lab = _note_ready(lab, lab.node(name), progress)
             else:
                 _refuse_lost(lab, lab.node(name), time.monotonic() - began_s)
         time.sleep(_POLL_S if waiting else 0)
     return lab
+
+
+def wait_begun(lab: Lab, names: Iterable[str]) -> None:
+    """Wait until the named nodes are well on their way, or have ended."""
+    deadline_s = time.monotonic() + READY_WITHIN_S
+    waiting = {name for name in names if not _begun(lab, name)}
+    while waiting and time.monotonic() < deadline_s:
+        time.sleep(_POLL_S)
+        waiting = {name for name in waiting if not _begun(lab, name)}
+
+
+def _begun(lab: Lab, name: str) -> bool:
+    node = lab.node(name)
+    return not node.running or read_view(lab.home(node)).begun
 
 
 def is_ready(lab: Lab, node: NodeRecord) -> bool:
@@ -41,9 +56,10 @@ def is_ready(lab: Lab, node: NodeRecord) -> bool:
     return node.running and read_view(lab.home(node)).ready(peers)
 
 
-def _note_ready(lab: Lab, node: NodeRecord, start_s: float, progress: Progress) -> Lab:
-    if node.start_s is not None:
+def _note_ready(lab: Lab, node: NodeRecord, progress: Progress) -> Lab:
+    if node.start_s is not None or node.process is None:
         return lab
+    start_s = age_s(node.process)
     progress(f"{node.name} is ready after {start_s:.1f} s")
     return save(lab.with_node(node.model_copy(update={"start_s": round(start_s, 2)})))
 

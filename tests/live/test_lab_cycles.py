@@ -9,7 +9,10 @@ from __future__ import annotations
 import fcntl
 import importlib.util
 import os
+import re
+import shlex
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -26,12 +29,13 @@ from capmodel.live.lab.nodetool import nodetool
 from capmodel.live.lab.preparation import plan_lab
 from capmodel.live.lab.process import kill, runs, send
 from capmodel.live.lab.record import Lab, load_lab, locked, required_lab, save
-from capmodel.live.lab.startup import bring_up, join
+from capmodel.live.lab.release import cache_directory
+from capmodel.live.lab.startup import bring_up
 from capmodel.live.lab.status import lab_status
-from capmodel.live.lab.stopping import stop
 from capmodel.live.lab.teardown import tear_down
 from capmodel.model.errors import RunError
 
+HOW_TO = Path(__file__).parents[2] / "docs" / "how-to" / "lab.md"
 pytestmark = [pytest.mark.live, pytest.mark.slow]
 
 
@@ -66,7 +70,7 @@ def up(directory: Path, nodes: int = 1, **fields: object) -> Lab:
     return bring_up(cycles.SPEC.model_copy(update={"nodes": nodes} | fields), directory, said.append)
 
 
-@pytest.mark.parametrize("nodes", [1, 2, 1])
+@pytest.mark.parametrize("nodes", [1, 2])
 def test_a_lab_comes_up_capped_and_goes_without_a_trace(nodes: int, directory: Path) -> None:
     before = cycles.trace(directory)
     lab = up(directory, nodes)
@@ -85,26 +89,51 @@ def test_a_lab_comes_up_capped_and_goes_without_a_trace(nodes: int, directory: P
     assert cycles.trace(directory) - before == frozenset()
 
 
-def test_nodes_come_and_go(directory: Path) -> None:
+def test_a_node_can_be_asked_moved_and_lost(directory: Path) -> None:
     lab = up(directory)
     node = lab.nodes[0]
-    assert "UN  127.0.77.1" in nodetool(lab, node, "status")
-    caps.repin(lab, node, frozenset({lab.cores[-1]}))
     assert node.process is not None
+    assert "UN  127.0.77.1" in nodetool(lab, node, "status")
+    with pytest.raises(RunError, match="nodetool flood on node1"):
+        nodetool(lab, node, "flood")
+
+    caps.repin(lab, node, frozenset({lab.cores[-1]}))
     assert os.sched_getaffinity(node.process.pid) == {lab.cores[-1]}
     with pytest.raises(RunError, match="the lab has"):
         caps.repin(lab, node, frozenset({999}))
 
-    joined = join(directory, "lab", lambda line: None)
-    assert [each.state for each in lab_status(joined).nodes] == ["ready", "ready"]
-    assert nodetool(joined, node, "status").count("UN  127.0.77.") == 2
-
-    states = [each.state for each in lab_status(stop(directory, "node2", hard=True)).nodes]
-    assert states == ["ready", "stopped"]
     send(node.process, signal.SIGKILL)
     while runs(node.process):
         time.sleep(0.02)
-    assert [each.state for each in lab_status(required_lab(directory)).nodes] == ["ended", "stopped"]
+    assert [each.state for each in lab_status(required_lab(directory)).nodes] == ["ended"]
+
+
+def test_the_how_to_works_as_it_says(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run the commands of docs/how-to/lab.md in order; a node's line must agree up to its state."""
+    pytest.importorskip("cassandra")
+    monkeypatch.setenv("XDG_STATE_HOME", str(directory.parent))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache_directory().parent))
+    told: list[str] = []
+    try:
+        for command in re.findall(r"^\$ capmodel lab (.*)$", HOW_TO.read_text(), re.MULTILINE):
+            told += run_command(*shlex.split(command)).splitlines()
+    finally:
+        tear_down(directory.parent / "capmodel" / "lab")
+    written = "".join(re.findall(r"```console\n(.*?)```", HOW_TO.read_text(), re.DOTALL)).splitlines()
+    assert up_to_state(told) == up_to_state(written)
+    assert len(up_to_state(told)) == 6
+
+
+def run_command(*words: str) -> str:
+    command = [sys.executable, "-m", "capmodel.cli.lab_command", *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def up_to_state(lines: list[str]) -> list[list[str]]:
+    """Return node, cluster, address, core, sharing and state of table rows, and CQL's rows."""
+    return [line.split()[:6] for line in lines if re.match(r"node\d|lab +\|", line)]
 
 
 def test_a_failed_start_shows_the_nodes_last_words_and_leaves_nothing(directory: Path) -> None:
