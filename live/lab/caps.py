@@ -26,28 +26,30 @@ def node_group(lab: Lab, node: NodeRecord) -> NodeGroup | None:
 
 
 def create_group(lab: Lab, node: NodeRecord) -> tuple[Path, ...]:
-    """Make the group of a node with its memory limit, and return the files that lead into it.
-
-    Memory is limited from the start, since a limit below what is in use can be refused.
-    """
+    """Make the group of a node, without limits, and return the files that lead into it."""
     group = node_group(lab, node)
     if group is None:
         return ()
     group.create()
-    limit_memory(lab, node, lab.spec.memory)
     lift(lab, node)
     return group.entrances()
 
 
 def cap(lab: Lab, node: NodeRecord) -> None:
-    """Put the CPU and disk limits of the lab's spec in force for a node."""
+    """Put the limits of the lab's spec in force for a node.
+
+    Raises:
+        RunError: the node holds more memory than it may, and cannot let go of it.
+    """
     spec = lab.spec
+    limit_memory(lab, node, spec.memory)
     limit_cpu(lab, node, spec.cores_per_node)
     limit_disk(lab, node, spec.read_iops, spec.write_iops)
 
 
 def lift(lab: Lab, node: NodeRecord) -> None:
-    """Lift the CPU and disk limits of a node; memory stays limited."""
+    """Lift all limits of a node."""
+    limit_memory(lab, node, None)
     limit_cpu(lab, node, None)
     limit_disk(lab, node, None, None)
 
@@ -60,8 +62,16 @@ def limit_cpu(lab: Lab, node: NodeRecord, cores: float | None) -> None:
 
 def limit_memory(lab: Lab, node: NodeRecord, limit_bytes: float | None) -> None:
     """Let a node hold that much memory, page cache included, or any amount."""
-    if group := node_group(lab, node):
+    group = node_group(lab, node)
+    if group is None:
+        return
+    try:
         group.limit_memory(None if limit_bytes is None else int(limit_bytes))
+    except OSError as error:
+        held, limit = (number / 2**20 for number in (group.memory_bytes(), limit_bytes or 0))
+        raise RunError(
+            f"{node.name} cannot be limited to {limit:.0f} MiB of memory: it holds {held:.0f} MiB"
+        ) from error
 
 
 def limit_disk(lab: Lab, node: NodeRecord, reads_per_s: float | None, writes_per_s: float | None) -> None:

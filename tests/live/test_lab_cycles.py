@@ -126,7 +126,7 @@ def test_the_how_to_works_as_it_says(directory: Path, monkeypatch: pytest.Monkey
 
 def run_command(*words: str) -> str:
     command = [sys.executable, "-m", "capmodel.cli.lab_command", *words]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

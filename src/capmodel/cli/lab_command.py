@@ -215,7 +215,7 @@ def _rows(status: LabStatus) -> Iterator[tuple[str, ...]]:
             str(node.nodes_on_core),
             node.state,
             _number(node.start_s, " s"),
-            _number(node.cpu_limit_cores, " core"),
+            _number(node.limits.cpu_cores, " core"),
             _number(node.cpu_s),
             _number(node.throttled_s),
             _number(node.memory_bytes and node.memory_bytes / 2**20),
