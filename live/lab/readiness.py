@@ -12,7 +12,7 @@ from .record import Lab, NodeRecord, save
 from .release import Progress
 
 READY_WITHIN_S = 180.0
-"""A node alone is ready in 7 s, four nodes on two busy cores in 40 s; at several times that something is wrong."""
+"""A node alone is ready in 7 s, four nodes on two busy cores in 40 s; several times that is too long."""
 _POLL_S = 0.1
 
 
