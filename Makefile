@@ -26,7 +26,7 @@ package: .venv/installed-test   ## build sdist and wheel; predict from the wheel
 
 .venv/installed-test: pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --editable '.[test]'
+	$(BIN)/pip install --quiet --editable '.[test,live]'
 	touch $@ .venv/installed
 
 clean:
