@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from math import comb
 
 import numpy as np
 import pytest
-from scipy import integrate, optimize, stats
+from scipy import integrate, optimize, special, stats
 
 from capmodel.model.distributions import gamma_quantile, mixture_quantile
 from capmodel.model.gamma_table import gammas
@@ -156,6 +157,24 @@ def test_the_table_is_the_gamma_distribution() -> None:
     p = np.linspace(0.001, 0.999, 97)
     times = stats.gamma.ppf(p, shape[:, None], scale=1 / shape[:, None])
     assert np.abs(gammas(np.ones(60), 1 / shape).cdf(times) - p).max() < 7e-4
+
+
+def test_the_table_is_worth_having() -> None:
+    """About two fifths of the time of the exact function, on as many points as one fork takes."""
+    rng = np.random.default_rng(6)
+    mean, times = rng.uniform(0.5, 2, (250, 3)), rng.exponential(size=(250, 3, 54))
+    table, shape = gammas(mean, 0.5 * mean**2), np.full(times.shape, 2.0)
+    assert least_s(lambda: table.cdf(times)) < 0.8 * least_s(lambda: special.gammainc(shape, times))
+
+
+def least_s(call: Callable[[], object]) -> float:
+    """Return the least of ten durations."""
+    took_s = []
+    for _ in range(10):
+        started_s = time.perf_counter()
+        call()
+        took_s.append(time.perf_counter() - started_s)
+    return min(took_s)
 
 
 def test_gamma_quantile_is_the_inverse() -> None:
