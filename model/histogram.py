@@ -59,14 +59,10 @@ class Histogram:
             MeasurementError: a text that is no HDR histogram.
         """
         decoded = _decoded(self.encoded)
-        rows = [
-            (decoded.get_lowest_equivalent_value(top), top, count)
-            for top, count in (
-                (item.value_iterated_to, item.count_at_value_iterated_to) for item in decoded.get_recorded_iterator()
-            )
-        ]
-        table = np.array(rows, dtype=np.int64).reshape(-1, 3)
-        return table[:, 0] / US_PER_S, table[:, 1] / US_PER_S, table[:, 2]
+        counts = np.ctypeslib.as_array(decoded.counts).astype(np.int64)
+        index = np.flatnonzero(counts)
+        lowest_us, step_us = _bucket_us(decoded, index)
+        return lowest_us / US_PER_S, (lowest_us + step_us - 1) / US_PER_S, counts[index]
 
     @property
     def n(self) -> int:
@@ -92,6 +88,13 @@ def _decoded(encoded: str) -> HdrHistogram:
         return HdrHistogram.decode(encoded)
     except (HdrCookieException, HdrLengthException, binascii.Error, zlib.error, struct.error, ValueError) as error:
         raise MeasurementError(f"no HDR histogram in compressed base64 form: {encoded[:24]!r}…") from error
+
+
+def _bucket_us(histogram: HdrHistogram, index: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return lowest value and width of buckets by index: each power of two is cut into equal steps."""
+    power = np.maximum((index >> histogram.sub_bucket_half_count_magnitude) - 1, 0)
+    step_us = np.left_shift(1, power + histogram.unit_magnitude)
+    return (index - power * histogram.sub_bucket_half_count) * step_us, step_us
 
 
 class HistogramRecorder:
