@@ -19,7 +19,7 @@ from ..demands import complete
 from ..estimate import Estimate
 from ..network import Floats, Network
 from ..offered import capacities
-from ..quantiles import quantile_estimate
+from ..quantiles import quantile_estimates
 from ..stopping import Precision, next_length, satisfied
 from ..warmup import warmup_length
 from .engine import Engine
@@ -212,7 +212,5 @@ class Run:
 
 
 def _summary(latency_s: Floats) -> dict[str, Estimate]:
-    return {
-        "mean": mean_estimate(latency_s),
-        **{name: quantile_estimate(latency_s, share) for name, share in PERCENTILES.items()},
-    }
+    quantiles = quantile_estimates(latency_s, tuple(PERCENTILES.values()))
+    return {"mean": mean_estimate(latency_s), **dict(zip(PERCENTILES, quantiles, strict=True))}
