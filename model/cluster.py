@@ -6,9 +6,9 @@ Source: Apache Cassandra documentation, "Dynamo" (ring, replication) and `cassan
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from .hardware import HardwareOverrides
 from .units import Bytes
@@ -16,6 +16,18 @@ from .value import Value
 
 MAX_NODES = 4096
 """More nodes than any published Cassandra cluster; above it a number is taken for a slip of the pen."""
+_SLOWEST = 1000.0
+"""Largest factor by which a node can be slower than its profile says."""
+
+
+def _as_text(value: object) -> object:
+    """Return a version as text: an unquoted `5.0` is a number to YAML."""
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+VersionText = Annotated[
+    str, BeforeValidator(_as_text), WithJsonSchema({"type": ["string", "number"]}, mode="validation")
+]
 
 
 class Allocation(StrEnum):
@@ -49,7 +61,7 @@ class Replication(Value):
 
     strategy: Literal["SimpleStrategy", "NetworkTopologyStrategy"] = "NetworkTopologyStrategy"
     """Replication class of the keyspace."""
-    factor: int | dict[str, int] = 3
+    factor: Annotated[int, Field(ge=1)] | dict[str, Annotated[int, Field(ge=0)]] = 3
     """RF: one number for every datacenter (SimpleStrategy: for the ring), or a number per datacenter."""
 
 
@@ -58,15 +70,15 @@ class NodeGroup(Value):
 
     nodes: int = Field(ge=1, le=MAX_NODES)
     """Number of nodes in the group."""
-    datacenter: str = "dc1"
+    datacenter: str = Field(default="dc1", min_length=1)
     """Name of their datacenter."""
-    racks: int = Field(default=1, ge=1)
+    racks: int = Field(default=1, ge=1, le=MAX_NODES)
     """Racks over which the group's nodes are dealt in turn, named rack1, rack2, …"""
     num_tokens: int | None = Field(default=None, ge=1, le=1536)
     """Tokens a node; the cluster's when not given."""
     hardware: HardwareOverrides = HardwareOverrides()
     """What these nodes have that differs from the scenario's `hardware`."""
-    load_factor: float = Field(default=1.0, gt=0)
+    load_factor: float = Field(default=1.0, gt=0, le=_SLOWEST)
     """CPU demand on these nodes relative to the profile (a slow node: above 1)."""
 
 
@@ -81,18 +93,18 @@ class Table(Value):
     """Share of reads at more than one replica whose digests differ, which costs a second round."""
     compaction: Literal["STCS", "LCS", "TWCS", "UCS"] = "STCS"
     """Compaction strategy."""
-    compression_chunk: Bytes | None = Field(default=None, gt=0)
+    compression_chunk: Bytes | None = Field(default=None, gt=0, le=2**30)
     """Chunk length; the version's default when not given."""
 
 
 class Cluster(Value):
     """Nodes, ring and keyspace."""
 
-    version: str = "5.0"
+    version: VersionText = "5.0"
     """Cassandra version; its defaults are read from the version table."""
     nodes: int | None = Field(default=None, ge=1, le=MAX_NODES)
     """Number of like nodes in one datacenter; give this or `groups`."""
-    racks: int = Field(default=1, ge=1)
+    racks: int = Field(default=1, ge=1, le=MAX_NODES)
     """Racks for `nodes`."""
     groups: tuple[NodeGroup, ...] = ()
     """Unlike nodes or several datacenters; give this or `nodes`."""
@@ -108,9 +120,14 @@ class Cluster(Value):
     """Endpoint snitch."""
     dynamic_snitch: bool = True
     """Whether reads move away from slow replicas above the badness threshold."""
-    dynamic_snitch_badness_threshold: float | None = Field(default=None, ge=0)
+    dynamic_snitch_badness_threshold: float | None = Field(default=None, ge=0, le=1000)
     """How much slower a replica must be; the version's default when not given."""
     table: Table = Table()
     """Options of the table under load."""
     settings: dict[str, bool | int | float | str] = Field(default={})
     """Settings by their `cassandra.yaml` names, over the version's defaults."""
+
+    @property
+    def node_count(self) -> int:
+        """Number of nodes, of all groups together."""
+        return sum(group.nodes for group in self.groups) if self.groups else self.nodes or 1

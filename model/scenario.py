@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from .clients import Clients
+from .clients import DEFAULT_IN_FLIGHT_PER_NODE, Clients
 from .cluster import Cluster
 from .hardware import Hardware
 from .value import Value
@@ -31,3 +31,18 @@ class Scenario(Value):
     """What is asked."""
     clients: Clients = Clients()
     """Who asks."""
+
+
+def resolved_in_flight(scenario: Scenario) -> int | None:
+    """Return the requests in flight over all clients of a closed load, None for an open one.
+
+    >>> from .cluster import Cluster
+    >>> resolved_in_flight(Scenario(cluster=Cluster(nodes=3), clients=Clients(in_flight_per_node=10)))
+    30
+    """
+    clients = scenario.clients
+    if clients.rate is not None:
+        return None
+    if clients.in_flight is not None:
+        return clients.in_flight
+    return (clients.in_flight_per_node or DEFAULT_IN_FLIGHT_PER_NODE) * scenario.cluster.node_count

@@ -65,7 +65,8 @@ def _nodes(scenario: Scenario) -> Iterator[Node]:
 
 
 def _overrides(group: NodeGroup) -> dict[str, object]:
-    return {key: getattr(group.hardware, key) for key in group.hardware.model_fields_set}
+    given = {key: getattr(group.hardware, key) for key in group.hardware.model_fields_set}
+    return {key: value for key, value in given.items() if value is not None or key == "cpu_quota"}
 
 
 def datacenters_of(nodes: tuple[Node, ...]) -> tuple[str, ...]:

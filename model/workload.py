@@ -10,6 +10,12 @@ from pydantic import Field
 from .units import Bytes
 from .value import Value
 
+MAX_PARTITIONS = 10**15
+"""More partitions than any table holds; above it a number is taken for a slip of the pen."""
+_MAX_CELLS = 2 * 10**9
+"""Cells of one partition that Cassandra allows. Source: its documentation, "Limitations"."""
+_MAX_VALUE_BYTES = 2.0**31
+"""Bytes of one value that Cassandra allows. Source: the same."""
 
 class ConsistencyLevel(StrEnum):
     """How many replicas must answer, by the names CQL uses."""
@@ -41,7 +47,7 @@ class Popularity(Value):
     """Uniform, Zipf by rank, a hot set with a share of requests, or Zipf by age (latest)."""
     exponent: float = Field(default=0.99, gt=0, lt=5)
     """Exponent of `zipf` and `latest`."""
-    hot_partitions: int = Field(default=1, ge=1)
+    hot_partitions: int = Field(default=1, ge=1, le=MAX_PARTITIONS)
     """Partitions in the hot set."""
     hot_share: float = Field(default=0.5, gt=0, le=1)
     """Share of requests that go to the hot set."""
@@ -54,13 +60,13 @@ class Workload(Value):
         default={"read": Operation(share=0.5), "write": Operation(share=0.5)}
     )
     """Operation mix; the shares add up to 1."""
-    columns: int = Field(default=5, ge=1)
+    columns: int = Field(default=5, ge=1, le=_MAX_CELLS)
     """Columns read or written by one operation."""
-    column_size: Bytes = Field(default=34.0, gt=0)
+    column_size: Bytes = Field(default=34.0, gt=0, le=_MAX_VALUE_BYTES)
     """Bytes of one column's value."""
-    partitions: int = Field(default=10_000_000, ge=1)
+    partitions: int = Field(default=10_000_000, ge=1, le=MAX_PARTITIONS)
     """Number of partitions."""
-    rows_per_partition: int = Field(default=1, ge=1)
+    rows_per_partition: int = Field(default=1, ge=1, le=_MAX_CELLS)
     """Rows in a partition."""
     popularity: Popularity = Popularity()
     """Which partitions are asked for."""
