@@ -23,6 +23,10 @@ NAMES = {
 }
 
 
+LEAST_SHARE = 0.0005
+"""Share of the mean below which a term is left out."""
+
+
 @dataclass(frozen=True)
 class Term:
     """One term of the mean response time over all operations."""
@@ -43,7 +47,7 @@ def explain(analysed: Analysed) -> tuple[Term, ...]:
         for name, part_s in _terms(responding, nominal.network.graphs[case.graph]):
             seconds[name] = seconds.get(name, 0.0) + case.probability * part_s
     total = sum(seconds.values())
-    return tuple(Term(name, part_s, part_s / total) for name, part_s in seconds.items() if part_s > 0)
+    return tuple(Term(name, part_s, part_s / total) for name, part_s in seconds.items() if part_s > LEAST_SHARE * total)
 
 
 def _terms(responding: Responding, graph: Graph) -> Iterator[tuple[str, float]]:
@@ -52,8 +56,9 @@ def _terms(responding: Responding, graph: Graph) -> Iterator[tuple[str, float]]:
             for part in parts:
                 yield from _terms(responding, part)
         case Hold(resource, role, body):
-            yield f"waiting for a permit ({resource.name.lower().replace('_', ' ')})", responding.pool_wait_s(
-                resource, role
+            yield (
+                f"waiting for a permit ({resource.name.lower().replace('_', ' ')})",
+                responding.pool_wait_s(resource, role),
             )
             yield from _terms(responding, body)
         case Timeout(_, body):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from .estimate import Z
 
 HELPS, NO_GAIN, CANNOT_TELL = "helps", "no gain expected", "cannot tell"
+COSTS, COSTS_LITTLE = "costs", "costs little"
 
 
 def threshold(nodes: int) -> float:
@@ -29,10 +30,14 @@ class Gain:
     verdict: str
 
 
-def gain(log_ratio: float, std_err: float, bar: float) -> Gain:
-    """Return the gain of a logarithmic ratio with its standard error, judged against a threshold."""
+def gain(log_ratio: float, std_err: float, bar: float, *, loss: bool = False) -> Gain:
+    """Return the gain of a logarithmic ratio with its standard error, judged against a threshold.
+
+    With `loss` it is the change by one node less, and the question is what that costs.
+    """
     low, high = math.expm1(log_ratio - Z * std_err), math.expm1(log_ratio + Z * std_err)
-    return Gain(math.expm1(log_ratio), low, high, verdict(low, high, bar))
+    judged = loss_verdict(low, high, bar) if loss else verdict(low, high, bar)
+    return Gain(math.expm1(log_ratio), low, high, judged)
 
 
 def verdict(low: float, high: float, bar: float) -> str:
@@ -43,7 +48,7 @@ def verdict(low: float, high: float, bar: float) -> str:
 
 
 def loss_verdict(low: float, high: float, bar: float) -> str:
-    """Judge the change from one node less: `costs` when it loses more than the bar, `costs nothing` otherwise."""
+    """Judge the interval of a change by one node less: costs when it loses the bar, costs little when it cannot."""
     if high <= -bar:
-        return "costs"
-    return "costs little" if low > -bar else CANNOT_TELL
+        return COSTS
+    return COSTS_LITTLE if low > -bar else CANNOT_TELL

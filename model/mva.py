@@ -27,6 +27,8 @@ TOLERANCE = 5e-5
 """Width of the final bracket of the throughput, relative."""
 HALVINGS = 20
 """Halvings of the bracket of the capacity: six digits."""
+ROUNDS = 20
+"""Most rounds between throughput and the slowdowns that go with it; one where demands depend on no load."""
 NO_WAIT = 1e-6
 """A pool whose requests would wait for less than this share of their holding time is taken to be free."""
 
@@ -77,8 +79,11 @@ class Solving:
         bound = self._stations.upper_bound_per_s()
         is_open = np.isinf(members.population)
         rate = np.where(is_open, np.minimum(members.rate_per_s, bound * (1 - 1e-6)), 0.0)
-        closed = self._root(np.minimum(bound, self.least_critical_per_s())) if not is_open.all() else rate
-        throughput = np.where(is_open, rate, closed)
+        upper = rate if is_open.all() else np.minimum(bound, self.least_critical_per_s())
+        for _ in range(ROUNDS):
+            throughput = np.where(is_open, rate, self._root(upper) if not is_open.all() else rate)
+            if not self._stations.settle(throughput):
+                break
         times = self._stations.at(throughput)
         moments = self._responses(times, throughput)
         stable = ~is_open | (members.rate_per_s < bound)

@@ -89,9 +89,10 @@ def neighbour(
     if own is not None and other.stable:
         logs["at_your_clients"] = _client_ratio(other, analysed)
         there = asked.alike(own).answer(study, other) if asked.solver == "simulate" else None
-        clients = _client_gain(logs["at_your_clients"], other, own, there, bar)
+        clients = _client_gain(logs["at_your_clients"], other, own, there, bar, loss=change < 0)
     parts = parts_of_log(other.members.blocks.without_limits(), logs["capacity"])
-    return Neighbour(change, clients, gain(float(logs["capacity"][0]), parts.total, bar), bar, other, logs)
+    capacity = gain(float(logs["capacity"][0]), parts.total, bar, loss=change < 0)
+    return Neighbour(change, clients, capacity, bar, other, logs)
 
 
 def _study(scenario: Scenario, rings: list[Ring], asked: Questioned, rng: np.random.Generator) -> Study:
@@ -110,17 +111,19 @@ def _client_ratio(other: Analysed, own: Analysed) -> Floats:
     return _log_ratio(other, own, other.solution.throughput_per_s, own.solution.throughput_per_s)
 
 
-def _client_gain(logs: Floats, other: Analysed, own: Answer, there: Answer | None, bar: float) -> Gain:
+def _client_gain(
+    logs: Floats, other: Analysed, own: Answer, there: Answer | None, bar: float, *, loss: bool
+) -> Gain:
     """Return the gain, centred on the simulation when there is one."""
     blocks = other.members.blocks.without_limits()
     if there is None:
         parts = parts_of_log(blocks, logs)
-        return gain(float(logs[0]), parts.total, bar)
+        return gain(float(logs[0]), parts.total, bar, loss=loss)
     ours, theirs = _served(own, other), _served(there, other)
     sampling = float(np.hypot(ours.parts.sampling, theirs.parts.sampling))
     parts = parts_of_log(blocks, logs, sampling)
     sign = -1.0 if other.is_open else 1.0
-    return gain(sign * float(np.log(theirs.value / ours.value)), parts.total, bar)
+    return gain(sign * float(np.log(theirs.value / ours.value)), parts.total, bar, loss=loss)
 
 
 def _served(answer_: Answer, analysed: Analysed) -> Figure:

@@ -63,9 +63,7 @@ def publish(found: Findings) -> Prediction:
             simulated=answer.simulated.messages_per_operation if answer and answer.simulated else None,
         ),
         add_node=_change(more, add_words(clients, more.capacity, limit) if more else ""),
-        remove_node=_change(
-            less, remove_words(less.at_your_clients, less.capacity, less.threshold) if less else ""
-        ),
+        remove_node=_change(less, remove_words(less.at_your_clients, less.capacity) if less else ""),
         terms=tuple(Term(name=t.name, seconds=t.seconds, share=t.share) for t in found.terms) or None,
         sensitive_inputs=found.inputs[:INPUTS],
         warnings=tuple(_warnings(found)),

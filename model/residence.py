@@ -29,6 +29,8 @@ FULL = 1 - 1e-12
 TURNS = 8
 """Near saturation a closed population takes turns: an arrival finds a service that has just begun, not a residual
 one. The share of such arrivals grows with this power of the load. Set by comparison with the simulation."""
+SETTLED = 1e-3
+"""Relative change of slowdowns below which they are found."""
 CROWDING = 4.0
 """How late below saturation a quota begins to stop a station that does not spin: the share of stopped time
 grows with this power of the quota's use. Set by comparison with the simulation."""
@@ -107,6 +109,8 @@ class Residing:
         self._rules = _Rules(members)
         self._attended = attended_ratio(members)
         self._first_seen = 1 - self._attended / members.population[:, None]
+        self._crowd_seen = 1 - self._attended * np.minimum(self._servers / members.population[:, None], 1.0)
+        self._can_crowd = np.isfinite(members.population[:, None]) & (members.population[:, None] > self._servers)
         self._is_closed = bool(np.isfinite(members.population).any())
         self._exponent = np.sqrt(2 * (self._servers + 1)) - 1
         offers = [ring.offered for ring in members.rings]
@@ -120,6 +124,7 @@ class Residing:
         self._speed = members.speed
         self._population = members.population[:, None]
         self._dependent = bool(self._wake_s.any()) or any(station.load_dependent for station in stations)
+        self._slowdown: Floats | None = None
 
     def upper_bound_per_s(self) -> Floats:
         """Return the largest throughput that every station can carry, [members]."""
@@ -138,10 +143,25 @@ class Residing:
         return Residence(
             wait_s + stop_s,
             spread_s2 + stop_variance_s2,
-            self._rules.slowdown(present, self._servers) / running / self._speed,
+            self._slow(present) / running / self._speed,
             present,
             rate * work_s / self._capacity,
         )
+
+    def settle(self, throughput_per_s: Floats) -> bool:
+        """Keep the slowdowns that go with a throughput, [members], until called again; say whether they are new.
+
+        Beyond the knee of contention more requests go with less throughput: for a given throughput the number
+        present is not one, so slowdowns and throughput are found in turns.
+        """
+        if not self._rules.slow_down:
+            return False
+        before = self._slow(np.ones_like(self._base_s))
+        self._slowdown = self._rules.slowdown(self._present(throughput_per_s[:, None]), self._servers)
+        return bool((np.abs(self._slowdown - before) > SETTLED * before).any())
+
+    def _slow(self, present: Floats) -> Floats:
+        return self._rules.slowdown(present, self._servers) if self._slowdown is None else self._slowdown
 
     def unhindered(self) -> Residence:
         """Return the least times of any load: nobody waits, wake-ups and syncs are shared by many."""
@@ -150,7 +170,7 @@ class Residing:
 
     def _state(self, rate: Floats, present: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Return work per request, busy servers, share of time running and wait, with so many present."""
-        work_s = (self._base_s + self._wake_s / present) * self._rules.slowdown(present, self._servers)
+        work_s = (self._base_s + self._wake_s / present) * self._slow(present)
         busy = np.minimum(rate * work_s, self._capacity)
         running = self._rules.running_ratio(busy, self._servers)
         return work_s, busy, running, self._wait_s(rate, work_s / running, busy / running)
@@ -175,12 +195,12 @@ class Residing:
     def _wait_s(self, rate: Floats, work_s: Floats, busy: Floats) -> Floats:
         """Return the mean wait: what is seen by an arrival follows from a first guess of the queues."""
         load = np.minimum(busy / self._servers, FULL)
-        turns = np.where(np.isinf(self._population), 0.0, load**TURNS)
+        turns = np.where(self._can_crowd, load**TURNS, 0.0)
         service_s = work_s / self.visits
         with np.errstate(divide="ignore", invalid="ignore"):
             squared_variation = np.where(service_s > 0, self._variance_s2 / service_s**2, 0.0)
         residual = turns + (1 - turns) * (1 + squared_variation) / 2
-        all_busy = (self._first_seen * load) ** self._exponent
+        all_busy = (load * (turns + (1 - turns) * self._crowd_seen)) ** self._exponent
         begun_s = np.where(self._queued, service_s / self._servers * all_busy * residual, 0.0)
         first_s = begun_s / np.maximum(1 - load * self._first_seen, 1e-9)
         if not self._is_closed:
@@ -245,6 +265,7 @@ class _Rules:
         cpus = network.station_of[Resource.CPU, : network.nodes]
         self._sharers = np.maximum(np.bincount(cpus, minlength=len(stations)), 1)
         self._strangers = 1 - 1 / network.nodes
+        self.slow_down = any(station.load_dependent for station in stations)
 
     def running_ratio(self, busy: Floats, servers: Floats) -> Floats:
         """Return the share of time that a quota lets the station run: between quota / cpus and 1.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .demands import PARAMETERS
-from .gain import CANNOT_TELL, HELPS, Gain
+from .gain import CANNOT_TELL, COSTS, COSTS_LITTLE, HELPS, Gain
 from .limit import WORDS, Limit
 from .perturbation import IN_FLIGHT
 
@@ -70,15 +70,16 @@ def add_words(clients: Gain | None, capacity: Gain, limit: Limit) -> str:
     return f"no gain expected; {instead}"
 
 
-def remove_words(clients: Gain | None, capacity: Gain, bar: float) -> str:
+def remove_words(clients: Gain | None, capacity: Gain) -> str:
     """Return the answer to "remove a node?" in a sentence."""
     if clients is None:
         return "the remaining nodes cannot carry the load"
-    lost = [name for name, gain in (("at your clients", clients), ("capacity", capacity)) if gain.high <= -bar]
-    kept = [name for name, gain in (("at your clients", clients), ("capacity", capacity)) if gain.low > -bar]
+    named = (("at your clients", clients), ("capacity", capacity))
+    lost = [name for name, gain in named if gain.verdict == COSTS]
+    kept = [name for name, gain in named if gain.verdict == COSTS_LITTLE]
     if lost:
-        return f"costs {' and '.join(lost)}" + (f"; nothing {kept[0]}" if kept else "")
-    return f"costs nothing {' nor '.join(kept)}" if len(kept) == 2 else "cannot tell"
+        return f"costs {' and '.join(lost)}" + (f"; little {kept[0]}" if kept else "")
+    return f"costs little {' and '.join(kept)}" if len(kept) == 2 else CANNOT_TELL
 
 
 def headline(clients: Gain | None, capacity: Gain, limit: Limit, inputs: list[str]) -> str:
