@@ -53,6 +53,8 @@ class Link:
 
     sender: int
     receiver: int
+    counts: bool = True
+    """Whether it is a message of its own, or the way of one that another branch has counted."""
 
 
 @dataclass(frozen=True)

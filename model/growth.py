@@ -1,7 +1,8 @@
 """One node more, one node less: the scenario and the rings that follow from a cluster's.
 
 The clients stay as they are: the same requests in flight, the same machines, the same coordinators when they were
-named. A new node is like those of the last group and gets its own tokens; the others keep theirs.
+named. A new node is like those of the last group in the clients' datacenter and gets its own tokens; the others keep
+theirs.
 """
 
 from __future__ import annotations
@@ -29,15 +30,27 @@ def resolved_clients(scenario: Scenario) -> Scenario:
 
 
 def with_nodes(scenario: Scenario, change: int) -> Scenario | None:
-    """Return the scenario with `change` nodes more in its last group; None where replication forbids it."""
+    """Return the scenario with a node more (1) or less (-1) where the clients are; None where that cannot be."""
     cluster = scenario.cluster
-    groups = groups_of(cluster)
-    left = groups[-1].nodes + change
-    if left < 1 and len(groups) == 1:
+    groups = list(groups_of(cluster))
+    chosen = _chosen_group(scenario)
+    if change > 0 and chosen < len(groups) - 1:
+        groups.append(groups[chosen].model_copy(update={"nodes": 1, "racks": 1}))
+    elif groups[chosen].nodes + change > 0:
+        groups[chosen] = groups[chosen].model_copy(update={"nodes": groups[chosen].nodes + change})
+    else:
+        del groups[chosen]
+    if not groups:
         return None
-    kept = (*groups[:-1], groups[-1].model_copy(update={"nodes": left})) if left else groups[:-1]
-    grown = resolved_clients(scenario).model_copy(update={"cluster": _resized(cluster, kept)})
+    grown = resolved_clients(scenario).model_copy(update={"cluster": _resized(cluster, groups)})
     return grown if _can_replicate(grown) else None
+
+
+def _chosen_group(scenario: Scenario) -> int:
+    """Return the last group of nodes in the clients' datacenter."""
+    groups = groups_of(scenario.cluster)
+    home = scenario.clients.datacenter or groups[0].datacenter
+    return max((i for i, group in enumerate(groups) if group.datacenter == home), default=len(groups) - 1)
 
 
 def _resized(cluster: Cluster, groups: Sequence[object]) -> Cluster:
@@ -61,12 +74,13 @@ def _can_replicate(scenario: Scenario) -> bool:
 
 
 def rings_with_nodes(
-    rings: Sequence[Ring], scenario: Scenario, change: int, rng: np.random.Generator
+    rings: Sequence[Ring], before: Scenario, after: Scenario, rng: np.random.Generator
 ) -> list[Ring]:
-    """Return each ring as it is after `scenario` has got (or lost) its last node; others keep their tokens."""
-    if change < 0:
-        last = len(nodes_of(scenario))
-        return [remove_node(ring, last) for ring in rings]
-    nodes = perceived(nodes_of(scenario), scenario.cluster.snitch)
-    factors = factors_of(scenario.cluster, nodes)
-    return [add_node(ring, nodes, scenario.cluster.allocation, factors, rng) for ring in rings]
+    """Return each ring as it is after a node has come or gone; the others keep their tokens."""
+    nodes = perceived(nodes_of(after), after.cluster.snitch)
+    if len(nodes) < len(nodes_of(before)):
+        groups = groups_of(before.cluster)
+        gone = sum(group.nodes for group in groups[: _chosen_group(before) + 1]) - 1
+        return [remove_node(ring, gone) for ring in rings]
+    factors = factors_of(after.cluster, nodes)
+    return [add_node(ring, nodes, after.cluster.allocation, factors, rng) for ring in rings]

@@ -75,6 +75,8 @@ class Located:
 
     def without(self, paths: Sequence[Path]) -> Located:
         """Return the tree without the entries at some paths."""
+        if not paths:
+            return self
         here = {path[0] for path in paths if len(path) == 1}
         kept = [
             (part, entry.without([path[1:] for path in paths if len(path) > 1 and path[0] == part]))

@@ -80,7 +80,7 @@ def neighbour(
     if scenario is None:
         return None
     rng = np.random.default_rng([asked.seed, abs(change), int(change > 0)])
-    rings = rings_with_nodes(base.rings, scenario, change, rng)
+    rings = rings_with_nodes(base.rings, base.scenario, scenario, rng)
     study = _study(scenario, rings, asked, rng)
     other = asked.analyse(study)
     bar = threshold(len(base.nodes))

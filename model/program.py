@@ -20,7 +20,7 @@ class Code(IntEnum):
     """Codes of instructions, with their columns a, b, c and x."""
 
     VISIT = 0  # a resource, b role, c demand row
-    LINK = 1  # a sender role, b receiver role
+    LINK = 1  # a sender role, b receiver role, c whether it counts as a message
     DELAY = 2  # x seconds
     FORK = 3  # a needed, b number of branches, c first row of `branches`; goes on at `branches[c + b]`
     END_BRANCH = 4
@@ -84,8 +84,8 @@ class ProgramRecorder:
         match graph:
             case Visit(resource, role, demand):
                 self._emit(Code.VISIT, resource, role, demand)
-            case Link(sender, receiver):
-                self._emit(Code.LINK, sender, receiver)
+            case Link(sender, receiver, counts):
+                self._emit(Code.LINK, sender, receiver, int(counts))
             case Delay(delay_s):
                 self._emit(Code.DELAY, x=delay_s)
             case Series(parts):

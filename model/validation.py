@@ -39,7 +39,19 @@ _WORDS: Mapping[str, str] = {
     "value_error": "{error}",
 }
 """What would be right, by pydantic's type of error; names in braces are those of its context."""
+_SPOKEN = {
+    "rf": "cluster.replication.factor",
+    "replication_factor": "cluster.replication.factor",
+    "cl": "workload.operations.read.consistency",
+    "consistency_level": "workload.operations.read.consistency",
+    "threads": "clients.in_flight",
+    "memory": "hardware.ram",
+    "disks": "hardware.data_disks",
+}
+"""Keys that people try, and what they are called in a scenario."""
 _LONGEST_SHOWN = 60
+_LONGEST_BITS = 160
+"""Bits of the longest whole number that is shown: Python refuses to print some of the longer ones."""
 
 
 class Brief(str):
@@ -55,16 +67,10 @@ def shown(value: object) -> object:
         return Brief(f"a map of {len(value)} keys")
     if isinstance(value, list | tuple) and len(repr(value[:20])) > _LONGEST_SHOWN:
         return Brief(f"a list of {len(value)}")
-    text = repr(value) if not isinstance(value, int) or abs(value) < 10**50 else f"a number of {_digits(value)} digits"
-    return value if len(text) <= _LONGEST_SHOWN and not text.startswith("a number of") else _shortened(text)
-
-
-def _digits(value: int) -> int:
-    return round(value.bit_length() * 0.30103)
-
-
-def _shortened(text: str) -> Brief:
-    return Brief(text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…")
+    if isinstance(value, int) and value.bit_length() > _LONGEST_BITS:
+        return Brief("a number of very many digits")
+    text = repr(value)
+    return value if len(text) <= _LONGEST_SHOWN else Brief(f"{text[:_LONGEST_SHOWN]}…")
 
 
 def problems_of_error(error: ValidationError, document: Located, model: type[BaseModel]) -> list[Problem]:
@@ -136,9 +142,10 @@ def unknown_key(path: Path, model: type[BaseModel]) -> str:
     known = sorted({name for part in _models(model, path[:-1]) for name in part.model_fields})
     name = str(path[-1])[:_LONGEST_SHOWN]
     near = get_close_matches(name, known, 1)
+    elsewhere = [key_of(full) for full in _known_paths(model) if full[-1] == name]
+    elsewhere += [_SPOKEN[name]] if name in _SPOKEN else []
     if near:
         return f"no such key; did you mean {near[0]}?"
-    elsewhere = [key_of(full) for full in _known_paths(model) if full[-1] == name]
     if elsewhere:
         return f"no such key here; did you mean {' or '.join(elsewhere[:3])}?"
     return f"no such key; known here: {', '.join(known)}" if known else "no such key"

@@ -74,7 +74,7 @@ class WriteGraph:
 
     def _forwarded(self, role: int, forwarder: int) -> Graph:
         return series(
-            Link(COORDINATOR, forwarder),
+            Link(COORDINATOR, forwarder, counts=False),
             self.work.travel(forwarder, role, self.work.row_bytes),
             self.work.write(role, remote=True),
             self.work.travel(role, COORDINATOR, 0.0),

@@ -19,6 +19,7 @@ MAX_DEPTH = 20
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TAG = "tag:yaml.org,2002:"
 _TEXT_TAGS = {f"{_TAG}{name}" for name in ("str", "timestamp", "merge", "value")}
+_COLLECTION_TAGS = {f"{_TAG}map", f"{_TAG}seq"}
 _NUMBER_TAGS = {f"{_TAG}int", f"{_TAG}float"}
 
 
@@ -87,6 +88,8 @@ class _NodeReader:
     def read(self, node: yaml.Node, line: int | None = None) -> Located:
         """Return the value of a node; `line` is that of its key."""
         place = Place(self._file, line or node.start_mark.line + 1)
+        if isinstance(node, yaml.CollectionNode) and node.tag not in _COLLECTION_TAGS:
+            self.problems.append(Problem("", None, f"no tag such as {node.tag[:40]}", self._file, place.line))
         if isinstance(node, yaml.MappingNode):
             return Located(self._map(node), place)
         if isinstance(node, yaml.SequenceNode):

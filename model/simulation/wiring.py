@@ -109,7 +109,7 @@ class Wiring:
             delay_s = float(self._program.number[position])
             return lambda _: delay_s
         if code == Code.LINK:
-            return self._link(a, b)
+            return self._link(a, b, c)
         if code == Code.VISIT and self._is_delay(a):
             return _take(self._station_table[a], b, float(self._base[c]))
         return None
@@ -118,11 +118,11 @@ class Wiring:
         used = [entry[0] for entry in self._station_table[resource] if entry is not None]
         return bool(used) and all(isinstance(station, DelayStation) for station in used)
 
-    def _link(self, sender: int, receiver: int) -> Callable[[Token], float]:
+    def _link(self, sender: int, receiver: int, counts: int) -> Callable[[Token], float]:
         if min(sender, receiver) < COORDINATOR:
             client_s = self._engine.network.distances.client_s
             return lambda _: client_s
-        return _between(self._engine, sender, receiver)
+        return _between(self._engine, sender, receiver, counts)
 
     def _visit(self, resource: int, role: int, row: int, position: int) -> Handler:
         stream = self._engine.streams.service(float(self._engine.network.demands.variation[row]))
@@ -182,7 +182,7 @@ def _take(table: Any, role: int, base: float) -> Callable[[Token], float]:
     return take
 
 
-def _between(engine: Engine, sender: int, receiver: int) -> Callable[[Token], float]:
+def _between(engine: Engine, sender: int, receiver: int, counts: int) -> Callable[[Token], float]:
     distances = engine.network.distances
     delay_s: list[float] = distances.delay_s.tolist()
     place = list(
@@ -193,7 +193,7 @@ def _between(engine: Engine, sender: int, receiver: int) -> Callable[[Token], fl
         first, second = token.request.units[sender], token.request.units[receiver]
         if first == second:
             return delay_s[0]
-        engine.messages += 1
+        engine.messages += counts
         (datacenter, rack, host), (other_datacenter, other_rack, other_host) = place[first], place[second]
         if host == other_host:
             return delay_s[1]

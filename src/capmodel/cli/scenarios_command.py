@@ -63,8 +63,11 @@ def show(
     typer.echo(f"# {scenario_summary(loaded)}\n{dump_scenario(loaded, differences=not full)}", nl=False)
 
 
+Files = Annotated[list[str], typer.Argument(metavar="FILE...", help="Scenario files or shipped names.")]
+
+
 @app.command("check", epilog="Example:\n\n  capmodel scenarios check mine.yaml other.yaml")
-def check(files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Scenario files or shipped names.")]) -> None:
+def check(files: Files) -> None:
     """Check scenario files; print all problems of all files, and exit with 2 when there are any."""
     from ..model.errors import ScenarioError
     from ..model.scenario_file import load_scenario
