@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -146,8 +147,20 @@ def _warnings(found: Findings) -> Iterator[str]:
     version, profile = found.scenario.cluster.version, found.calibration.cassandra_version
     if version.split(".")[:2] != profile.split(".")[:2]:
         yield f"the profile's demands are of Cassandra {profile}, the scenario's version is {version}"
+    if found.add_node is not None and _leaves_racks_uneven(found):
+        yield (
+            "there are several racks, and a node more makes them uneven: it relieves its own rack only; "
+            "add one to every rack"
+        )
     if found.remove_node is None and found.options.neighbours:
         yield "a node less cannot hold the replicas, so that is not looked at"
+
+
+def _leaves_racks_uneven(found: Findings) -> bool:
+    """Whether the racks of the clients' datacenter are even now, and a node more would change that."""
+    home = found.scenario.clients.datacenter or found.study.nodes[0].datacenter
+    racks = Counter(node.rack for node in found.study.nodes if node.datacenter == home)
+    return len(racks) > 1 and len(set(racks.values())) == 1
 
 
 def _falling_behind(found: Findings, simulated: Simulated) -> Iterator[str]:
