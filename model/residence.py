@@ -31,9 +31,10 @@ TURNS = 8
 one. The share of such arrivals grows with this power of the load. Set by comparison with the simulation."""
 SETTLED = 1e-3
 """Relative change of slowdowns below which they are found."""
-CROWDING = 4.0
-"""How late below saturation a quota begins to stop a station that does not spin: the share of stopped time
-grows with this power of the quota's use. Set by comparison with the simulation."""
+CROWDING = 1.5
+"""How late below saturation a quota begins to stop a station that does not spin: the share of stopped time grows
+with the quota's use to the power of this times the root of the services in a period's quota (the relative spread of
+the work of a period falls with that root). Set by comparison with the simulation."""
 
 
 @dataclass(frozen=True)
@@ -172,7 +173,7 @@ class Residing:
         """Return work per request, busy servers, share of time running and wait, with so many present."""
         work_s = (self._base_s + self._wake_s / present) * self._slow(present)
         busy = np.minimum(rate * work_s, self._capacity)
-        running = self._rules.running_ratio(busy, self._servers)
+        running = self._rules.running_ratio(busy, self._servers, work_s / self.visits)
         return work_s, busy, running, self._wait_s(rate, work_s / running, busy / running)
 
     def _present(self, rate: Floats) -> Floats:
@@ -267,7 +268,7 @@ class _Rules:
         self._strangers = 1 - 1 / network.nodes
         self.slow_down = any(station.load_dependent for station in stations)
 
-    def running_ratio(self, busy: Floats, servers: Floats) -> Floats:
+    def running_ratio(self, busy: Floats, servers: Floats, service_s: Floats) -> Floats:
         """Return the share of time that a quota lets the station run: between quota / cpus and 1.
 
         Spinning workers use what is left (idle work), so that the quota runs out whenever they can use it up.
@@ -275,7 +276,9 @@ class _Rules:
         with np.errstate(divide="ignore", invalid="ignore"):
             least = np.minimum(self._quota / servers, 1.0)
             spun = np.where(self._idle > 0, (self._quota - busy) / self._idle, np.inf)
-            crowded = 1 - (1 - least) * np.where(np.isinf(self._quota), 0.0, busy / self._quota) ** CROWDING
+            services = np.where(np.isinf(self._quota), 1.0, self._quota * self._period_s / service_s)
+            crowding = CROWDING * np.sqrt(np.maximum(services, 1.0))
+            crowded = 1 - (1 - least) * np.where(np.isinf(self._quota), 0.0, busy / self._quota) ** crowding
         return np.clip(np.minimum(spun, crowded), least, 1.0)
 
     def slowdown(self, present: Floats, servers: Floats) -> Floats:
