@@ -95,6 +95,16 @@ class Located:
             yield from enumerate(self.value)
 
 
+def printable(text: str, longest: int = 300) -> str:
+    """Return text that fits on one line: what is not printable is escaped, and what is too long is cut.
+
+    >>> printable("a\\nb")
+    'a\\\\nb'
+    """
+    shown = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text[: longest + 1])
+    return shown if len(shown) <= longest else f"{shown[:longest]}…"
+
+
 def path_of(key: str) -> Path:
     """Return the path that a dotted key names.
 

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from .cluster import Replication
 from .errors import Problem, ScenarioError
 from .inheritance import FREE_MAPS, RIVALS, merged, without_empty
-from .located import Located, path_of
+from .located import Located, path_of, printable
 from .located import Path as KeyPath
 from .overrides import apply_overrides
 from .scenario import Scenario
@@ -112,7 +112,7 @@ def _scenario(document: Located, source: ScenarioSource) -> Scenario:
     except ValidationError as error:
         problems = problems_of_error(error, document, Scenario) + _other_problems(error, document)
     if problems:
-        raise ScenarioError([_from_default(problem, source) for problem in problems])
+        raise ScenarioError([_on_a_line(_from_default(problem, source)) for problem in problems])
     return scenario
 
 
@@ -137,6 +137,11 @@ def _from_default(problem: Problem, source: ScenarioSource) -> Problem:
     if problem.file != default or source.label == default:
         return problem
     return replace(problem, file=source.label, line=None, right=f"{problem.right} (this is the default)")
+
+
+def _on_a_line(problem: Problem) -> Problem:
+    """Return the problem with the user's own names, which it may quote, made fit for a line."""
+    return replace(problem, key=printable(problem.key, 100), right=printable(problem.right))
 
 
 def _fitted(scenario: Scenario, document: Located, source: ScenarioSource) -> Scenario:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .errors import Problem, ScenarioError
+from .located import printable
 from .shipped import did_you_mean, shipped_content, shipped_names
 from .yaml_source import MAX_BYTES
 
@@ -54,7 +55,7 @@ def find_source(source: str | Path, folder: Path | None = None) -> ScenarioSourc
     path = Path(text) if folder is None else folder / text
     if isinstance(source, str) and not _is_path(text) and not _exists(path):
         right = f"no shipped scenario and no file{did_you_mean(text, shipped_names(FOLDER))}"
-        raise ScenarioError([Problem("", None, right, text[:100])])
+        raise ScenarioError([Problem("", None, right, printable(text, 100))])
     return ScenarioSource(str(path), path.stem, _content(path), path.parent)
 
 
@@ -80,4 +81,4 @@ def _content(path: Path) -> bytes:
         right = "a file, not a folder"
     except (OSError, ValueError) as fault:
         right = f"a file that can be read ({getattr(fault, 'strerror', None) or fault})"
-    raise ScenarioError([Problem("", None, right, str(path)[:200])])
+    raise ScenarioError([Problem("", None, right, printable(str(path)))])

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any, Literal, NamedTuple
 
+from .attribute_docs import describe
 from .errors import InputError
 from .shipped import did_you_mean
 
@@ -40,6 +41,7 @@ def schema_of(kind: str) -> Schema:
     found = _KINDS[kind]
     value = getattr(import_module(f".{found.module}", __package__), found.value)
     schema: Schema = value.model_json_schema(mode=found.mode)
+    describe(schema, value)
     _tidy(schema)
     if kind == "scenario":
         _as_differences(schema)

@@ -49,6 +49,8 @@ _SPOKEN = {
     "disks": "hardware.data_disks",
 }
 """Keys that people try, and what they are called in a scenario."""
+MOST_PROBLEMS = 200
+"""Problems that are put into words; a file with more of them is no scenario."""
 _LONGEST_SHOWN = 60
 _LONGEST_BITS = 160
 """Bits of the longest whole number that is shown: Python refuses to print some of the longer ones."""
@@ -83,16 +85,18 @@ def problems_of_error(error: ValidationError, document: Located, model: type[Bas
     """
     words: dict[Path, list[str]] = {}
     alternatives: set[Path] = set()
-    for details in error.errors(include_url=False, include_input=False):
+    for details in error.errors(include_url=False, include_input=False)[:MOST_PROBLEMS]:
         path, is_alternative = _path(details, document)
         words.setdefault(path, []).append(_right(details, path, document, model))
         alternatives |= {path} if is_alternative else set()
     deeper = {path[:length] for path in words for length in range(len(path))}
-    return [
+    found = [
         _problem(path, list(dict.fromkeys(right)), document)
         for path, right in words.items()
         if not (path in alternatives and path in deeper)
     ]
+    left = error.error_count() - MOST_PROBLEMS
+    return found if left <= 0 else [*found, Problem("", None, f"{left} more problems", document.place.file)]
 
 
 def paths_of_error(error: ValidationError, document: Located) -> set[Path]:

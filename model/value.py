@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
 class Value(BaseModel):
     """A frozen value that refuses keys it does not know."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     @field_validator("*", mode="before")
     @classmethod

@@ -89,7 +89,7 @@ class _NodeReader:
         """Return the value of a node; `line` is that of its key."""
         place = Place(self._file, line or node.start_mark.line + 1)
         if isinstance(node, yaml.CollectionNode) and node.tag not in _COLLECTION_TAGS:
-            self.problems.append(Problem("", None, f"no tag such as {node.tag[:40]}", self._file, place.line))
+            self.problems.append(Problem("", None, f"no tag such as {node.tag[:40]!r}", self._file, place.line))
         if isinstance(node, yaml.MappingNode):
             return Located(self._map(node), place)
         if isinstance(node, yaml.SequenceNode):

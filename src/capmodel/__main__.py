@@ -1,0 +1,5 @@
+"""`python -m capmodel`."""
+
+from .cli.app import main
+
+main()
