@@ -80,6 +80,7 @@ class Solving:
         is_open = np.isinf(members.population)
         rate = np.where(is_open, np.minimum(members.rate_per_s, bound * (1 - 1e-6)), 0.0)
         upper = rate if is_open.all() else np.minimum(bound, self.least_critical_per_s())
+        self._stations.settle(np.full(members.size, 1e-9))
         for _ in range(ROUNDS):
             throughput = np.where(is_open, rate, self._root(upper) if not is_open.all() else rate)
             if not self._stations.settle(throughput):

@@ -29,7 +29,7 @@ FULL = 1 - 1e-12
 TURNS = 8
 """Near saturation a closed population takes turns: an arrival finds a service that has just begun, not a residual
 one. The share of such arrivals grows with this power of the load. Set by comparison with the simulation."""
-SETTLED = 1e-3
+SETTLED = 3e-3
 """Relative change of slowdowns below which they are found."""
 CROWDING = 1.5
 """How late below saturation a quota begins to stop a station that does not spin: the share of stopped time grows

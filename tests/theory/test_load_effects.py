@@ -70,11 +70,10 @@ def test_demands_rise_beyond_the_knee(tiny, engine_of, population):
 
 
 def test_demands_rise_under_a_quota_too(tiny, engine_of):
-    network = closed(
-        tiny, 8, quota=Quota(0.5, 0.1, 2), servers=2, contention_ratio=0.1, contention_knee=2.0
-    )
-    expected = 0.5 / SERVICE_S / 1.2
-    assert settled_throughput_per_s(engine_of(network), 8) == pytest.approx(expected, rel=0.01)
+    quota = Quota(0.5, 0.1, 2)
+    network = closed(tiny, 16, quota=quota, servers=2, contention_ratio=0.1, contention_knee=2.0)
+    expected = quota.cores / SERVICE_S / (1 + 0.1 * (16 / 2 - 2.0))
+    assert settled_throughput_per_s(engine_of(network), 16) == pytest.approx(expected, rel=0.01)
     assert solve(ensemble(network, {})).throughput_per_s[0] == pytest.approx(expected, rel=0.1)
 
 
