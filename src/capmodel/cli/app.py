@@ -96,9 +96,10 @@ def load_command(name: str) -> Any:
     """Return a command of the table, importing its module."""
     module = import_module(f".{COMMANDS[name].module}", __package__)
     target = getattr(module, COMMANDS[name].attribute)
-    if isinstance(target, typer.Typer):
-        return get_command(target)
     single = application()
+    if isinstance(target, typer.Typer):
+        single.add_typer(target, name=name)
+        return get_command(single).commands[name]  # type: ignore[attr-defined]
     single.command(name=name, epilog=getattr(module, "EPILOG", None))(target)
     return get_command(single)
 

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     no_args_is_help=True,
-    rich_markup_mode=None,
     help="List, show and check scenario files.",
     epilog="A scenario file holds differences from the scenario it extends, and otherwise from `default`.",
 )
@@ -50,7 +49,7 @@ def show(
     full: Annotated[bool, typer.Option("--full", help="Print every key, not only differences from default.")] = False,
     json_: Json = False,
 ) -> None:
-    """Print a scenario as a file: what differs from the default, or all of it."""
+    """Print a scenario as a file."""
     import json
 
     from ..model.scenario_file import dump_scenario, load_scenario
@@ -68,7 +67,7 @@ Files = Annotated[list[str], typer.Argument(metavar="FILE...", help="Scenario fi
 
 @app.command("check", epilog="Example:\n\n  capmodel scenarios check mine.yaml other.yaml")
 def check(files: Files) -> None:
-    """Check scenario files; print all problems of all files, and exit with 2 when there are any."""
+    """Check scenario files and print all their problems."""
     from ..model.errors import ScenarioError
     from ..model.scenario_file import load_scenario
     from ..model.scenario_summary import scenario_summary
