@@ -20,11 +20,8 @@ from .graph import Choice, Detach, Fork, Graph, Hold, Series, Timeout
 from .network import Floats
 from .residence import Residence, Residing
 from .response import Moments, Responding
+from .throughput_root import throughput_root
 
-STEPS = 40
-"""Most steps of the search for the throughput."""
-TOLERANCE = 5e-5
-"""Width of the final bracket of the throughput, relative."""
 HALVINGS = 20
 """Halvings of the bracket of the capacity: six digits."""
 ROUNDS = 20
@@ -79,24 +76,31 @@ class Solving:
         bound = self._stations.upper_bound_per_s()
         is_open = np.isinf(members.population)
         rate = np.where(is_open, np.minimum(members.rate_per_s, bound * (1 - 1e-6)), 0.0)
-        upper = rate if is_open.all() else np.minimum(bound, self.least_critical_per_s())
+        most = rate if is_open.all() else self.least_critical_per_s()
         self._stations.settle(np.full(members.size, 1e-9))
         for _ in range(ROUNDS):
-            throughput = np.where(is_open, rate, self._root(upper) if not is_open.all() else rate)
+            closed = rate if is_open.all() else throughput_root(self._excess, bound, most)
+            throughput = np.where(is_open, rate, closed)
             if not self._stations.settle(throughput):
                 break
         times = self._stations.at(throughput)
         moments = self._responses(times, throughput)
-        stable = ~is_open | (members.rate_per_s < bound)
+        mean_s = np.stack([moment.mean_s for moment in moments], axis=1)
+        ratio = np.where(is_open, 1.0, self._little_ratio(throughput, mean_s))[:, None]
         return MvaSolution(
             throughput,
-            stable,
-            np.stack([moment.mean_s for moment in moments], axis=1),
-            np.stack([moment.variance_s2 for moment in moments], axis=1),
+            ~is_open | (members.rate_per_s < bound),
+            mean_s * ratio,
+            np.stack([moment.variance_s2 for moment in moments], axis=1) * ratio**2,
             self._probability,
             times.utilisation,
             times,
         )
+
+    def _little_ratio(self, throughput: Floats, mean_s: Floats) -> Floats:
+        """Return the factor that makes response times obey Little's law exactly: 1 but where queues jump."""
+        wanted_s = self._members.population / throughput - self._members.network.load.think_time_s
+        return np.asarray(wanted_s / (self._probability * mean_s).sum(axis=1))
 
     def least_critical_per_s(self) -> Floats:
         """Return N over the least response time of any load, [members]."""
@@ -139,31 +143,11 @@ class Solving:
         times = self._stations.at(throughput)
         return Responding(self._members, self._casting, times, self._pools.waits_s(self._free(times), throughput))
 
-    def _root(self, high: Floats) -> Floats:
-        """Return the throughput of a closed population, [members], between 0 and `high`.
-
-        False position on ln X (R + Z) - ln N (Illinois variant: an end that stays is halved), with every other
-        step a halving of the bracket where it has shrunk slowly.
-        """
-        low, below = high * 1e-6, np.full_like(high, -1.0)
-        above = np.full_like(high, 1.0)
-        for step in range(STEPS):
-            share = np.clip(below / (below - above), 0.02, 0.98) if step % 3 else np.full_like(high, 0.5)
-            middle = low + share * (high - low)
-            excess = self._excess(middle)
-            fits = excess < 0
-            above = np.where(fits, above / 2, np.minimum(excess, 1.0))
-            below = np.where(fits, np.maximum(excess, -1.0), below / 2)
-            low, high = np.where(fits, middle, low), np.where(fits, high, middle)
-            if ((high - low) < TOLERANCE * high).all():
-                break
-        return (low + high) / 2
-
     def _excess(self, throughput: Floats) -> Floats:
-        """Return the logarithm of requests needed over requests in flight; 1 where a station would overflow."""
+        """Return the logarithm of requests needed over requests in flight; infinite where a station overflows."""
         times = self._stations.at(throughput)
         excess = np.log(throughput * self._cycle_s(times, throughput) / self._members.population)
-        return np.where((times.utilisation <= 1.0).all(axis=1), excess, 1.0)
+        return np.where((times.utilisation <= 1.0).all(axis=1), excess, np.inf)
 
 
 class _PoolLoad:
