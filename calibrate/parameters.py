@@ -13,6 +13,7 @@ import numpy as np
 
 from ..model.calibration import Calibration
 from ..model.demands import PARAMETERS
+from ..model.errors import CalibrationError, Problem
 from ..model.network import Floats
 
 SPEED_SPREAD = 1.0
@@ -99,6 +100,19 @@ def _own_spread(name: str, profile: Calibration) -> float:
     least = EFFECT_SPREAD if name in EFFECTS_S or name in STATION_PARAMETERS else OWN_SPREAD
     given = profile.parameters.get(name)
     return max(least, given.std_err / given.value if given and given.value > 0 else 0.0)
+
+
+def checked_stations(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names of station parameters.
+
+    Raises:
+        CalibrationError: a name that is none.
+    """
+    unknown = [name for name in names if name not in STATION_PARAMETERS]
+    if unknown:
+        right = f"one of {', '.join(STATION_PARAMETERS)}; demands are fitted wherever the runs touch them"
+        raise CalibrationError([Problem("--fit", name, right) for name in unknown])
+    return tuple(names)
 
 
 def merged_values(values: Mapping[str, float], table: Mapping[str, Floats], members: int) -> dict[str, Floats]:
