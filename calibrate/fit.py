@@ -7,7 +7,7 @@ judge of the result and shifts the targets of a last fit; what runs say when the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,13 +16,14 @@ from ..model.errors import MeasurementError
 from ..model.network import Floats
 from .discrepancy import FIRST_GUESS, LeftOut, discrepancy, groups_of, is_level, is_statistic, leave_out
 from .forward import ForwardModel
-from .judge import REQUESTS, Judgement, judge
+from .judge import REQUESTS, Judgement, judge, latency_discrepancy
 from .least_squares import Optimum, Problem, Progress, minimise
 from .observation import SHAPES, log_values
 from .parameters import Prior, prior_of, profile_values
 from .posterior import Posterior
 from .repeats import combined
 from .run import Run
+from .starts import START_SPREAD, start_design
 from .suitability import Refused, without_hops
 
 SHAPE_GUESS = 0.3
@@ -124,6 +125,7 @@ class _Fitting:
         self._noise = np.array([one.noise for one in self._seen])
         self._form = np.array([one.form for one in self._seen])
         self._shift = np.zeros(len(self._seen))
+        self._starts = start_design(runs, self._seen)
         self._level = is_level(self._seen)
         self._beyond = {"throughput": FIRST_GUESS, **dict.fromkeys(SHAPES, SHAPE_GUESS)}
 
@@ -144,13 +146,13 @@ class _Fitting:
             self._all_values(posterior.optimum.logs),
             posterior,
             left_out,
-            {**self._beyond, "p99": self._tail(judgement)},
+            self._new_start() | self._latencies(judgement),
             judgement,
         )
 
     def _posterior(self, start: Floats) -> Posterior:
         targets = log_values(self._seen) - self._shift
-        problem = Problem(self._forward, self._prior, targets, self._spread())
+        problem = Problem(self._forward, self._prior, targets, self._spread(), self._starts)
         return Posterior(problem, minimise(problem, start, self._progress))
 
     def _spread(self) -> Floats:
@@ -185,24 +187,13 @@ class _Fitting:
             values.pop("replica_absent_s", None)
         return values
 
-    def _tail(self, judgement: Judgement | None) -> float:
-        """Return how far measured p99 lie from simulated ones, beyond their noise."""
+    def _new_start(self) -> dict[str, float]:
+        """Return the discrepancy of throughput in a start not yet made."""
+        return {"throughput": float(np.hypot(self._beyond["throughput"], START_SPREAD))}
+
+    def _latencies(self, judgement: Judgement | None) -> dict[str, float]:
+        """Return how far measured percentiles lie from simulated ones, beyond the noise of both."""
         if judgement is None:
-            return max(self._beyond["p95"], SHAPE_GUESS)
-        ratios = [
-            float(np.log(latency.p99.value / judgement.simulated[i].latency_s[name]["p99"].value))
-            for i, run in enumerate(self._runs)
-            for name, latency in run.metrics.latency_s.items()
-            if latency.p99 is not None and latency.p99.value and name in judgement.simulated[i].latency_s
-        ]
-        return float(np.sqrt(np.mean(np.square(ratios)))) if ratios else SHAPE_GUESS
-
-
-def values_of(calibration: Calibration) -> dict[str, float]:
-    """Return the values of a calibration's parameters."""
-    return {name: parameter.value for name, parameter in calibration.parameters.items()}
-
-
-def with_name(run: Run, name: str) -> Run:
-    """Return a run under another name."""
-    return replace(run, name=name)
+            known = {name: max(self._beyond.get(name, 0.0), SHAPE_GUESS) for name in ("p50", "p95", "p99")}
+            return known
+        return {name: latency_discrepancy(judgement, self._runs, name) for name in ("p50", "p95", "p99")}

@@ -14,6 +14,7 @@ from scipy.optimize import least_squares
 from ..model.network import Floats
 from .forward import ForwardModel
 from .parameters import Prior
+from .starts import START_SPREAD
 
 MOST_EVALUATIONS = 40
 """Solutions of the forward model after which the best so far is taken."""
@@ -34,6 +35,8 @@ class Problem:
     """[observations]: logarithms, shifted by what the simulation says about mean-value analysis."""
     spread: Floats
     """[observations]: standard deviation around the model, all causes together."""
+    starts: Floats
+    """[observations, starts]: how the speed of each start moves each observation."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +45,10 @@ class Optimum:
 
     logs: Floats
     """[parameters]"""
+    speeds: Floats
+    """[starts]: logarithm of each start's speed."""
     expected: Floats
-    """[observations]"""
+    """[observations]: of a start of ordinary speed."""
     jacobian: Floats
     """[observations, parameters]"""
     cost: float
@@ -52,22 +57,23 @@ class Optimum:
 
 
 def minimise(problem: Problem, start: Floats, progress: Progress | None = None) -> Optimum:
-    """Return the parameters at which observations and prior together are met best."""
+    """Return the parameters at which observations and what is known before are met best."""
     low, high = problem.prior.bounds()
-    walk = _Walk(problem, progress)
+    walk, count = _Walk(problem, progress), problem.starts.shape[1]
     if not len(start):
-        return Optimum(start, *walk.at(start), 0.0, True, 1)
+        return Optimum(start, np.zeros(count), *walk.at(start), 0.0, True, 1)
     found = least_squares(
         walk.residuals,
-        np.clip(start, low + 1e-6, high - 1e-6),
+        np.concatenate([np.clip(start, low + 1e-6, high - 1e-6), np.zeros(count)]),
         jac=walk.jacobian,
-        bounds=(low, high),
+        bounds=(np.append(low, np.full(count, -np.inf)), np.append(high, np.full(count, np.inf))),
         xtol=TOLERANCE,
         ftol=TOLERANCE,
         max_nfev=MOST_EVALUATIONS,
     )
-    expected, jacobian = walk.at(found.x)
-    return Optimum(found.x, expected, jacobian, float(found.cost), bool(found.success), int(found.nfev))
+    logs, speeds = found.x[: len(start)], found.x[len(start) :]
+    expected, jacobian = walk.at(logs)
+    return Optimum(logs, speeds, expected, jacobian, float(found.cost), bool(found.success), int(found.nfev))
 
 
 class _Walk:
@@ -77,6 +83,7 @@ class _Walk:
         self._problem = problem
         self._progress = progress
         self._whitener = problem.prior.whitener
+        self._size = len(problem.prior.names)
         self._known: dict[bytes, tuple[Floats, Floats]] = {}
         self._solutions = 0
 
@@ -92,10 +99,22 @@ class _Walk:
                 self._progress("fitting", 1 - 0.8**self._solutions)
         return self._known[key]
 
-    def residuals(self, logs: Floats) -> Floats:
-        problem = self._problem
-        ours = (self.at(logs)[0] - problem.targets) / problem.spread
-        return np.concatenate([ours, self._whitener @ (logs - problem.prior.log_median)])
+    def residuals(self, point: Floats) -> Floats:
+        """Return residuals of observations, parameters and starts, each over its standard deviation."""
+        problem, logs, speeds = self._problem, point[: self._size], point[self._size :]
+        expected = self.at(logs)[0] + problem.starts @ speeds
+        ours = (expected - problem.targets) / problem.spread
+        return np.concatenate([ours, self._whitener @ (logs - problem.prior.log_median), speeds / START_SPREAD])
 
-    def jacobian(self, logs: Floats) -> Floats:
-        return np.vstack([self.at(logs)[1] / self._problem.spread[:, None], self._whitener])
+    def jacobian(self, point: Floats) -> Floats:
+        """Return the derivatives of the residuals by parameters and starts."""
+        return stacked(self._problem, self.at(point[: self._size])[1])
+
+
+def stacked(problem: Problem, jacobian: Floats) -> Floats:
+    """Return the derivatives of all residuals, [observations + parameters + starts, parameters + starts]."""
+    size, count = len(problem.prior.names), problem.starts.shape[1]
+    seen = np.hstack([jacobian, problem.starts]) / problem.spread[:, None]
+    before = np.hstack([problem.prior.whitener, np.zeros((size, count))])
+    speeds = np.hstack([np.zeros((count, size)), np.eye(count) / START_SPREAD])
+    return np.vstack([seen, before, speeds])

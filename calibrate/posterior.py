@@ -2,7 +2,8 @@
 
 The model is taken as linear around the optimum, so that leaving runs out needs no new fit: with whitened Jacobian J,
 residuals r and A = J'J + P (P the inverse of the prior's covariance), the residuals of a group G without it are
-(I - H_GG)^-1 r_G with H = J A^-1 J'.
+(I - H_GG)^-1 r_G with H = J A^-1 J'. Parameters and the speeds of starts are estimated
+together.
 
 Source: R. D. Cook and S. Weisberg, Residuals and Influence in Regression (1982), section 3.
 """
@@ -15,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from ..model.network import Floats, Ints
-from .least_squares import Optimum, Problem
+from .least_squares import Optimum, Problem, stacked
 
 
 @dataclass(frozen=True)
@@ -27,14 +28,21 @@ class Posterior:
 
     @cached_property
     def _scaled(self) -> Floats:
-        """Jacobian over the spread, [observations, parameters]."""
-        return np.asarray(self.optimum.jacobian / self.problem.spread[:, None])
+        """Derivatives of the observations over their spread, [observations, parameters + starts]."""
+        rows = np.hstack([self.optimum.jacobian, self.problem.starts])
+        return np.asarray(rows / self.problem.spread[:, None])
 
     @cached_property
+    def _joint(self) -> Floats:
+        """Covariance of parameters and starts, [parameters + starts, parameters + starts]."""
+        rows = stacked(self.problem, self.optimum.jacobian)
+        return np.asarray(np.linalg.inv(rows.T @ rows))
+
+    @property
     def covariance(self) -> Floats:
         """Covariance of the parameters' logarithms, [parameters, parameters]."""
-        whitener = self.problem.prior.whitener
-        return np.asarray(np.linalg.inv(self._scaled.T @ self._scaled + whitener.T @ whitener))
+        size = len(self.problem.prior.names)
+        return self._joint[:size, :size]
 
     @property
     def std_err(self) -> Floats:
@@ -43,8 +51,8 @@ class Posterior:
 
     @property
     def residuals(self) -> Floats:
-        """Observed minus expected logarithms, [observations]."""
-        return np.asarray(self.problem.targets - self.optimum.expected)
+        """Observed minus expected logarithms, each start at its own speed, [observations]."""
+        return np.asarray(self.problem.targets - self.optimum.expected - self.problem.starts @ self.optimum.speeds)
 
     def left_out(self, group: Ints) -> tuple[Floats, Floats]:
         """Return residuals of some observations had they not been fitted, and the variance of that prediction.
@@ -53,9 +61,9 @@ class Posterior:
         """
         spread = self.problem.spread[group]
         rows = self._scaled[group]
-        hat = rows @ self.covariance @ rows.T
+        hat = rows @ self._joint @ rows.T
         apart = np.linalg.inv(np.eye(len(group)) - hat)
-        without = self.covariance + self.covariance @ rows.T @ apart @ rows @ self.covariance
+        without = self._joint + self._joint @ rows.T @ apart @ rows @ self._joint
         variance = np.einsum("ij,jk,ik->i", rows, without, rows) * spread**2
         return np.asarray(apart @ (self.residuals[group] / spread) * spread), np.asarray(variance)
 

@@ -51,8 +51,15 @@ def study_run(row: Mapping[str, str], source: str) -> Run:
         ),
         quantity(float(row["cpu_us_op_total"]) * 1e-6),
         source=source,
-        facts={"nodes on the same cores": "2" if "layout" in row else "1", "version": "5.0.6"},
+        facts=_facts(row),
     )
+
+
+def _facts(row: Mapping[str, str]) -> dict[str, str]:
+    """Return what else a row tells: each layout of the equal-sharing cells was started once."""
+    if "layout" in row:
+        return {"version": "5.0.6", "nodes on the same cores": "2", "start": f"layout of {row['layout']}"}
+    return {"version": "5.0.6", "nodes on the same cores": "1", "start": f"boot {row['boot']}, {row['nodes']} nodes"}
 
 
 def study_scenario(row: Mapping[str, str]) -> Scenario:
