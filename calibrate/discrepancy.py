@@ -76,6 +76,25 @@ def discrepancy(left_out: LeftOut, noise: Floats, which: Floats) -> float:
     return excess(left_out.residual[chosen], left_out.variance[chosen] + noise[chosen] ** 2)
 
 
+def gain_discrepancy(
+    left_out: LeftOut, noise: Floats, pairs: Sequence[tuple[int, int]], throughput: float
+) -> float:
+    """Return the standard deviation of measured over predicted gains by one node, beyond noise.
+
+    Args:
+        left_out: residuals of the observations.
+        noise: standard error of each observation by itself, [observations].
+        pairs: observations that differ by one node and nothing else.
+        throughput: discrepancy of a single throughput; that of a gain where too few pairs are known (as for two
+            errors that are half in common).
+    """
+    if len(pairs) < FEWEST_RUNS:
+        return throughput
+    smaller, larger = np.array(pairs).T
+    difference = left_out.residual[larger] - left_out.residual[smaller]
+    return excess(difference, noise[larger] ** 2 + noise[smaller] ** 2)
+
+
 def excess(residual: Floats, variance: Floats) -> float:
     """Return t such that the squares of the residuals over (variance + t^2) average 1; 0 where they are small enough.
 

@@ -14,11 +14,21 @@ import numpy as np
 from ..model.calibration import Calibration
 from ..model.errors import MeasurementError
 from ..model.network import Floats
-from .discrepancy import FIRST_GUESS, LeftOut, discrepancy, groups_of, is_level, is_statistic, leave_out
+from .discrepancy import (
+    FIRST_GUESS,
+    LeftOut,
+    discrepancy,
+    gain_discrepancy,
+    groups_of,
+    is_level,
+    is_statistic,
+    leave_out,
+)
 from .forward import ForwardModel
 from .judge import REQUESTS, Judgement, judge, latency_discrepancy
 from .least_squares import Optimum, Problem, Progress, minimise
-from .observation import SHAPES, log_values
+from .neighbouring import pairs_of
+from .observation import SHAPES, THROUGHPUT, log_values
 from .parameters import Prior, prior_of, profile_values
 from .posterior import Posterior
 from .repeats import combined
@@ -146,7 +156,7 @@ class _Fitting:
             self._all_values(posterior.optimum.logs),
             posterior,
             left_out,
-            self._new_start() | self._latencies(judgement),
+            self._new_start(left_out) | self._latencies(judgement),
             judgement,
         )
 
@@ -187,9 +197,14 @@ class _Fitting:
             values.pop("replica_absent_s", None)
         return values
 
-    def _new_start(self) -> dict[str, float]:
-        """Return the discrepancy of throughput in a start not yet made."""
-        return {"throughput": float(np.hypot(self._beyond["throughput"], START_SPREAD))}
+    def _new_start(self, left_out: LeftOut) -> dict[str, float]:
+        """Return the discrepancies of throughput and of a gain; a throughput is that of a start not yet made."""
+        form = self._beyond["throughput"]
+        row = {one.run: index for index, one in enumerate(self._seen) if one.what == THROUGHPUT}
+        pairs = [(row[pair.smaller], row[pair.larger]) for pair in pairs_of(self._runs)]
+        noise = np.sqrt(self._noise**2 + self._form**2)
+        gain = gain_discrepancy(left_out, noise, pairs, form)
+        return {"throughput": float(np.hypot(form, START_SPREAD)), "gain": gain}
 
     def _latencies(self, judgement: Judgement | None) -> dict[str, float]:
         """Return how far measured percentiles lie from simulated ones, beyond the noise of both."""

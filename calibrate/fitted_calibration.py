@@ -8,29 +8,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..model.calibration import Calibration, Correlation, Discrepancy, Parameter
+from ..model.conditions import WORDS, conditions_of
 from ..model.demands import PARAMETERS
-from ..model.scenario import Scenario, resolved_in_flight
+from ..model.scenario import Scenario
 from .fit import Fit
 from .parameters import EFFECTS_S
 from .run import Run
+from .sources import shortened
 
-RANGE_KEYS = ("nodes", "replication_factor", "in_flight_per_node", "row_bytes")
-"""What a calibration's range is stated in."""
 FITTED = "fitted to runs"
 """Beginning of the source of a fitted parameter."""
-
-
-def conditions_of(scenario: Scenario) -> dict[str, float]:
-    """Return a scenario's numbers by the keys in which a calibration states its range."""
-    nodes = scenario.cluster.node_count
-    factor = scenario.cluster.replication.factor
-    in_flight = resolved_in_flight(scenario)
-    found = {
-        "nodes": float(nodes),
-        "replication_factor": float(factor if isinstance(factor, int) else sum(factor.values())),
-        "row_bytes": float(scenario.workload.row_bytes),
-    }
-    return found if in_flight is None else {**found, "in_flight_per_node": in_flight / nodes}
 
 
 def calibration_of(fit: Fit, name: str, title: str = "") -> Calibration:
@@ -46,7 +33,7 @@ def calibration_of(fit: Fit, name: str, title: str = "") -> Calibration:
         reference=_reference(fit.runs),
         parameters={key: {**fitted, **kept}[key] for key in PARAMETERS if key in {**fitted, **kept}},
         correlation=_correlation(fit),
-        discrepancy=Discrepancy(**{key: fit.discrepancy[key] for key in ("throughput", "p50", "p99")}),
+        discrepancy=Discrepancy(**{key: fit.discrepancy[key] for key in ("throughput", "p50", "p99", "gain")}),
     )
 
 
@@ -59,14 +46,14 @@ def _fitted(fit: Fit, name: str, position: int) -> Parameter:
         std_err=value * float(fit.posterior.std_err[position]),
         unit=PARAMETERS[name].unit,
         source=f"{FITTED}; known before from {before}",
-        rows=tuple(run.source or run.name for run in fit.runs),
+        rows=shortened(source for run in fit.runs for source in run.sources),
         valid=_ranges(fit.runs),
     )
 
 
 def _ranges(runs: Sequence[Run]) -> dict[str, tuple[float, float]]:
     found = [conditions_of(run.scenario) for run in runs]
-    columns = {key: [one[key] for one in found if key in one] for key in RANGE_KEYS}
+    columns = {key: [one[key] for one in found if key in one] for key in WORDS}
     return {key: (min(values), max(values)) for key, values in columns.items() if values}
 
 

@@ -31,7 +31,7 @@ def run_of(measurement: Measurement, source: str = "") -> Run:
         scenario,
         named,
         None if cost is None else quantity(cost),
-        source=source or measurement.name,
+        sources=(source or measurement.name,),
         facts=_facts(measurement),
     )
 

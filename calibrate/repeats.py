@@ -58,6 +58,7 @@ def _median_run(group: Sequence[Run], groups: Sequence[Sequence[Run]]) -> Run:
         cpu_s_per_operation=cpu,
         repeats=sum(run.repeats for run in group),
         weight=float(np.mean([run.weight for run in group])),
+        sources=tuple(source for run in group for source in run.sources),
         reasons=tuple(dict.fromkeys(reason for run in group for reason in run.reasons)),
     )
 

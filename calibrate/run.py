@@ -35,8 +35,8 @@ class Run:
     """Share of its evidence that a fit uses; below 1 where the run is doubtful."""
     reasons: tuple[str, ...] = ()
     """Why its weight is less than 1."""
-    source: str = ""
-    """File, or file and row."""
+    sources: tuple[str, ...] = ()
+    """Files, or files and rows, that it was read from."""
     facts: Mapping[str, str] = field(default_factory=dict)
     """What else is known, for checks that all runs are of one kind."""
 

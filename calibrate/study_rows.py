@@ -50,7 +50,7 @@ def study_run(row: Mapping[str, str], source: str) -> Run:
             },
         ),
         quantity(float(row["cpu_us_op_total"]) * 1e-6),
-        source=source,
+        sources=(source,),
         facts=_facts(row),
     )
 

@@ -62,7 +62,7 @@ def row_run(row: Row, source: str, assumed: Row | None = None) -> Run | Refused:
         source,
         scenario,
         Metrics(throughput_per_s=quantity(float(filled["throughput_ops"])), latency_s=_latencies(filled, scenario)),
-        source=source,
+        sources=(source,),
         facts={"version": filled.get("cassandra_version", ""), "case": filled["case_id"]},
     )
 

@@ -83,14 +83,14 @@ def neighbour(
     rings = rings_with_nodes(base.rings, base.scenario, scenario, rng)
     study = _study(scenario, rings, asked, rng)
     other = asked.analyse(study)
-    bar = threshold(len(base.nodes))
+    bar, form = threshold(len(base.nodes)), asked.discrepancy.get("gain", 0.0)
     logs = {"capacity": _log_ratio(other, analysed, other.capacity_per_s, analysed.capacity_per_s)}
     clients = None
     if own is not None and other.stable:
         logs["at_your_clients"] = _client_ratio(other, analysed)
         there = asked.alike(own).answer(study, other) if asked.solver == "simulate" else None
-        clients = _client_gain(logs["at_your_clients"], other, own, there, bar, loss=change < 0)
-    parts = parts_of_log(other.members.blocks.without_limits(), logs["capacity"])
+        clients = _client_gain(logs["at_your_clients"], other, own, there, bar, form, loss=change < 0)
+    parts = parts_of_log(other.members.blocks.without_limits(), logs["capacity"], model=form)
     capacity = gain(float(logs["capacity"][0]), parts.total, bar, loss=change < 0)
     return Neighbour(change, clients, capacity, bar, other, logs)
 
@@ -112,16 +112,16 @@ def _client_ratio(other: Analysed, own: Analysed) -> Floats:
 
 
 def _client_gain(
-    logs: Floats, other: Analysed, own: Answer, there: Answer | None, bar: float, *, loss: bool
+    logs: Floats, other: Analysed, own: Answer, there: Answer | None, bar: float, form: float, *, loss: bool
 ) -> Gain:
     """Return the gain, centred on the simulation when there is one."""
     blocks = other.members.blocks.without_limits()
     if there is None:
-        parts = parts_of_log(blocks, logs)
+        parts = parts_of_log(blocks, logs, model=form)
         return gain(float(logs[0]), parts.total, bar, loss=loss)
     ours, theirs = _served(own, other), _served(there, other)
     sampling = float(np.hypot(ours.parts.sampling, theirs.parts.sampling))
-    parts = parts_of_log(blocks, logs, sampling)
+    parts = parts_of_log(blocks, logs, sampling, form)
     sign = -1.0 if other.is_open else 1.0
     return gain(sign * float(np.log(theirs.value / ours.value)), parts.total, bar, loss=loss)
 

@@ -132,7 +132,7 @@ def _moved(calibration: Calibration) -> dict[str, float]:
 
 def _discrepancy(calibration: Calibration) -> Mapping[str, float]:
     form = calibration.discrepancy
-    return {} if form is None else {"throughput": form.throughput, "p50": form.p50, "p99": form.p99}
+    return {} if form is None else form.model_dump()
 
 
 def _limited(analysed: Analysed) -> Floats:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .answer import Figure
+from .conditions import outside_words
 from .gain import CANNOT_TELL, Gain
 from .metrics import LatencyKind, Percentiles, Quantity
 from .neighbours import Neighbour
@@ -147,6 +148,8 @@ def _warnings(found: Findings) -> Iterator[str]:
     version, profile = found.scenario.cluster.version, found.calibration.cassandra_version
     if version.split(".")[:2] != profile.split(".")[:2]:
         yield f"the profile's demands are of Cassandra {profile}, the scenario's version is {version}"
+    for outside in outside_words(found.calibration, found.scenario):
+        yield f"outside what the profile was made from: {outside}"
     if found.add_node is not None and _leaves_racks_uneven(found):
         yield (
             "there are several racks, and a node more makes them uneven: it relieves its own rack only; "
