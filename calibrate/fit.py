@@ -26,7 +26,7 @@ from .discrepancy import (
 )
 from .forward import ForwardModel
 from .judge import REQUESTS, Judgement, judge, latency_discrepancy
-from .least_squares import Optimum, Problem, Progress, minimise
+from .least_squares import TOLERANCE, Optimum, Problem, Progress, minimise
 from .neighbouring import pairs_of
 from .observation import SHAPES, THROUGHPUT, log_values
 from .parameters import Prior, prior_of, profile_values
@@ -39,6 +39,8 @@ from .suitability import Refused, without_hops
 SHAPE_GUESS = 0.3
 """Discrepancy of a latency's shape with which a fit begins. Source: lab-fidelity.md, section 6: with the right
 demands p50 is met within 7 % in the median and 32 % in nine of ten cells."""
+COARSE = 1e-2
+"""Tolerance of the fit from which the discrepancies are learnt: their own error is larger."""
 ROUNDS = 2
 """Fits between which the discrepancies are learnt."""
 
@@ -142,8 +144,8 @@ class _Fitting:
     def result(self) -> Fit:
         """Fit, learn, judge, and fit again."""
         logs = self._prior.log_median
-        for _ in range(ROUNDS):
-            posterior = self._posterior(logs)
+        for number in range(1, ROUNDS + 1):
+            posterior = self._posterior(logs, TOLERANCE if number == ROUNDS else COARSE)
             logs, left_out = posterior.optimum.logs, self._learn(posterior)
         judgement = self._judge(posterior) if self._options.simulate else None
         if judgement is not None:
@@ -160,10 +162,10 @@ class _Fitting:
             judgement,
         )
 
-    def _posterior(self, start: Floats) -> Posterior:
+    def _posterior(self, start: Floats, tolerance: float = TOLERANCE) -> Posterior:
         targets = log_values(self._seen) - self._shift
         problem = Problem(self._forward, self._prior, targets, self._spread(), self._starts)
-        return Posterior(problem, minimise(problem, start, self._progress))
+        return Posterior(problem, minimise(problem, start, self._progress, tolerance))
 
     def _spread(self) -> Floats:
         beyond = np.array([self._beyond.get(one.what, self._beyond["throughput"]) for one in self._seen])
@@ -202,7 +204,7 @@ class _Fitting:
         form = self._beyond["throughput"]
         row = {one.run: index for index, one in enumerate(self._seen) if one.what == THROUGHPUT}
         pairs = [(row[pair.smaller], row[pair.larger]) for pair in pairs_of(self._runs)]
-        noise = np.sqrt(self._noise**2 + self._form**2)
+        noise = np.sqrt(self._noise**2 + self._form**2 + START_SPREAD**2)
         gain = gain_discrepancy(left_out, noise, pairs, form)
         return {"throughput": float(np.hypot(form, START_SPREAD)), "gain": gain}
 

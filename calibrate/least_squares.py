@@ -56,7 +56,9 @@ class Optimum:
     evaluations: int
 
 
-def minimise(problem: Problem, start: Floats, progress: Progress | None = None) -> Optimum:
+def minimise(
+    problem: Problem, start: Floats, progress: Progress | None = None, tolerance: float = TOLERANCE
+) -> Optimum:
     """Return the parameters at which observations and what is known before are met best."""
     low, high = problem.prior.bounds()
     walk, count = _Walk(problem, progress), problem.starts.shape[1]
@@ -67,8 +69,8 @@ def minimise(problem: Problem, start: Floats, progress: Progress | None = None) 
         np.concatenate([np.clip(start, low + 1e-6, high - 1e-6), np.zeros(count)]),
         jac=walk.jacobian,
         bounds=(np.append(low, np.full(count, -np.inf)), np.append(high, np.full(count, np.inf))),
-        xtol=TOLERANCE,
-        ftol=TOLERANCE,
+        xtol=tolerance,
+        ftol=tolerance,
         max_nfev=MOST_EVALUATIONS,
     )
     logs, speeds = found.x[: len(start)], found.x[len(start) :]

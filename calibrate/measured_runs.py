@@ -69,7 +69,8 @@ def mixed_facts(runs: Iterable[Run]) -> tuple[str, ...]:
         facts = {**run.facts, "version": run.facts.get("version") or run.scenario.cluster.version}
         facts["cores"] = f"{run.scenario.hardware.cores}"
         for name, fact in facts.items():
-            seen.setdefault(name, set()).add(fact)
+            if name not in ("start", "case"):
+                seen.setdefault(name, set()).add(fact)
     return tuple(
         f"the runs differ in {name}: {', '.join(sorted(found))}" for name, found in seen.items() if len(found) > 1
     )

@@ -147,7 +147,7 @@ def judged_runs(
         cells,
         tuple(_summaries(cells)),
         biases(runs, [(cell.run, cell.log_error) for cell in cells if cell.what == "throughput_per_s"]),
-        verdicts(runs, foretold, gain_spread(first)),
+        verdicts(runs, foretold, by, gain_spread(first)),
         fitted,
         tuple(dict.fromkeys(w for run, name in zip(runs, by, strict=True) for w in _warnings(calibrations[name], run))),
     )

@@ -32,15 +32,19 @@ class Verdict:
     judged: Judged
 
 
-def verdicts(runs: Sequence[Run], foretold: Sequence[Foretold], form: float) -> tuple[Verdict, ...]:
+def verdicts(
+    runs: Sequence[Run], foretold: Sequence[Foretold], by: Sequence[str], form: float
+) -> tuple[Verdict, ...]:
     """Return the verdicts on all pairs of runs that differ by one node.
 
     Args:
         runs: the runs.
         foretold: what was predicted for each.
+        by: name of the calibration that predicted each; a pair needs one for both.
         form: standard deviation of the logarithm of a gain by the model's form.
     """
-    return tuple(_verdict(pair, runs, foretold, form) for pair in pairs_of(runs))
+    pairs = (pair for pair in pairs_of(runs) if by[pair.smaller] == by[pair.larger])
+    return tuple(_verdict(pair, runs, foretold, form) for pair in pairs)
 
 
 def _verdict(pair: Pair, runs: Sequence[Run], foretold: Sequence[Foretold], form: float) -> Verdict:

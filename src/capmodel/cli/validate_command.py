@@ -1,0 +1,68 @@
+"""`capmodel validate`: a calibration against runs it has not seen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+EPILOG = """Examples:
+
+  capmodel validate mine.yaml measurements/
+
+  capmodel validate mine.yaml runs.csv --where rf=3 --plot errors.svg
+
+  capmodel validate default measurements/ --split small-to-large
+"""
+
+
+def validate(
+    calibration: Annotated[str, typer.Argument(help="A calibration file; with --split, what is known before the fits.")],
+    files: Annotated[
+        list[Path], typer.Argument(metavar="MEASUREMENT…", help="Measurement files, folders of them, or tables of runs.")
+    ],
+    where: Annotated[
+        list[str] | None, typer.Option(metavar="CONDITION", help="Predict such runs only, as in nodes>2 or cl=QUORUM.")
+    ] = None,
+    split: Annotated[
+        str | None,
+        typer.Option(help="leave-one-out, leave-structure-out, small-to-large, or a condition of the runs to fit to."),
+    ] = None,
+    solver: Annotated[str, typer.Option(help="simulate or mva.")] = "simulate",
+    plot: Annotated[Path | None, typer.Option(help="Write predicted over measured figures as an SVG picture.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the simulation.")] = 1,
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Predict runs and set the measured figures beside the predictions, with their errors and intervals."""
+    import json as json_module
+
+    from ..calibrate.factors import chosen
+    from ..calibrate.run_files import read_runs
+    from ..calibrate.splits import splitter, validate_split
+    from ..calibrate.validate import validate as validate_runs
+    from ..calibrate.validation_summary import validation_summary
+    from ..model.calibration_file import load_calibration
+    from ..model.document import write_whole
+    from ..model.errors import InputError, Problem
+    from ..report.calibration_text import refusals
+    from ..report.validation_plot import validation_svg
+    from ..report.validation_text import validation_text
+    from .progress import stages
+
+    if solver not in ("simulate", "mva"):
+        raise InputError([Problem("--solver", solver, "simulate or mva")])
+    known = load_calibration(calibration)
+    runs, refused = read_runs(files)
+    runs = chosen(runs, where or [])
+    with stages() as progress:
+        if split is None:
+            found = validate_runs(known, runs, solver, seed, progress)
+        else:
+            found = validate_split(runs, known, splitter(split), solver, seed, progress)
+    summary = validation_summary(found)
+    if plot is not None:
+        write_whole(validation_svg(summary["cells"]), plot)
+    typer.echo(json_module.dumps(summary, indent=2, ensure_ascii=False) if json_ else validation_text(summary))
+    for line in refusals([{"name": one.name, "reasons": one.reasons} for one in refused]):
+        typer.echo(f"capmodel: refused: {line}", err=True)
