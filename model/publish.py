@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .answer import Figure
+from .findings import Findings
 from .gain import CANNOT_TELL, Gain
 from .metrics import LatencyKind, Percentiles, Quantity
 from .neighbours import Neighbour
@@ -25,9 +25,6 @@ from .prediction import (
 from .scenario_summary import scenario_summary
 from .simulation.run import Simulated
 from .words import add_words, headline, limit_words, remove_words
-
-if TYPE_CHECKING:
-    from .predict import Findings
 
 INPUTS = 3
 """Inputs that are named as those the answer depends on most."""

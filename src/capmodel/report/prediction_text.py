@@ -96,7 +96,8 @@ def _utilisation(document: Document) -> Iterator[str]:
 def _limits(document: Document) -> Iterator[str]:
     yield f"The limit   {document['limit']['words']}"
     hops, messages = document["hops"], document["messages_per_operation"]
-    yield f"Hops        {_pair(hops, '{:.1%}')} of requests wait for another node; {_pair(messages, '{:.2f}')} messages per operation"
+    yield f"Hops        {_pair(hops, '{:.1%}')} of requests wait for another node"
+    yield f"Messages    {_pair(messages, '{:.2f}')} messages per operation between nodes"
 
 
 def _pair(figures: Document, form: str) -> str:
