@@ -28,7 +28,8 @@ MVA_ERROR = {
 }
 """Relative standard deviation of mean-value analysis against the simulation: root mean square of the logarithm of
 their ratio over 240 random scenarios, the simulation's own error taken out; measured by
-`tests/theory/test_solver_agreement.py`, per band of utilisation in docs/background/solvers.md. A p50 under a quota
+`tests/theory/test_solver_agreement.py`, per band of utilisation in docs/background/solvers.md. (For the throughput
+under a quota nothing was left; 0.03 is with the simulation's own error.) A p50 under a quota
 is one of two modes, which mean-value analysis cannot tell apart."""
 
 
