@@ -28,7 +28,7 @@ from capmodel.model.simulation.run import Budget, simulate
 from capmodel.model.topology import nodes_of
 
 SEED = 20_240_917
-SCENARIOS, REQUESTS = 36, 4_000
+SCENARIOS, REQUESTS = 36, 3_000
 STATISTICS = ("mean", "p50", "p95", "p99", "p999")
 BANDS = ((0.0, 0.3), (0.3, 0.6), (0.6, 0.8), (0.8, 0.95), (0.95, 2.0))
 LEVELS = {1: ("ONE", "ALL"), 2: ("ONE", "QUORUM", "LOCAL_QUORUM"), 3: ("ONE", "TWO", "LOCAL_QUORUM", "ALL")}
