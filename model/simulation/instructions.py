@@ -6,7 +6,6 @@ Consecutive delays (network interfaces without queueing, hops) are one event: me
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from collections.abc import Callable
 from heapq import heappush
