@@ -55,13 +55,16 @@ class Analysed:
 
     members: Members
     solution: MvaSolution
+    largest_stable_per_s: Floats
+    """[members]: largest load that the cluster can carry."""
     capacity_per_s: Floats
-    """[members]"""
+    """[members]: the same, or the largest load within the objectives where there are any."""
 
     @property
     def stable(self) -> bool:
-        """Whether the nominal load can be carried."""
-        return bool(self.solution.stable[0])
+        """Whether the nominal load can be carried, by the cluster and by its clients."""
+        rate = self.members.ensemble.rate_per_s[0]
+        return bool(self.solution.stable[0]) and not rate > self.largest_stable_per_s[0]
 
     @property
     def form(self) -> dict[str, float]:
@@ -80,10 +83,9 @@ class Analysed:
 
 def analyse(members: Members, objectives: Sequence[Objective] = ()) -> Analysed:
     """Solve all members by mean-value analysis and find their capacities (within the objectives, if any)."""
-    capacity = capacity_per_s(members.ensemble)
-    if objectives:
-        capacity = largest_rate_within(members.ensemble, capacity, objectives)
-    return Analysed(members, solve(members.ensemble), capacity)
+    largest = capacity_per_s(members.ensemble)
+    within = largest_rate_within(members.ensemble, largest, objectives) if objectives else largest
+    return Analysed(members, solve(members.ensemble), largest, within)
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,10 @@ from .topology import nodes_of
 from .uncertainty import parts_of_log
 
 
+TRIFLE = 0.01
+"""Share of the largest stable load that stands for none."""
+
+
 @dataclass(frozen=True)
 class Questioned:
     """What is asked of a study and its neighbours alike."""
@@ -84,7 +88,7 @@ def neighbour(
     study = _study(scenario, rings, asked, rng)
     other = asked.analyse(study)
     bar = threshold(len(base.nodes))
-    logs = {"capacity": _log_ratio(other, analysed, other.capacity_per_s, analysed.capacity_per_s)}
+    logs = {"capacity": _log_ratio(other, analysed, _capacity(other), _capacity(analysed))}
     clients = None
     if own is not None and other.stable:
         logs["at_your_clients"] = _client_ratio(other, analysed)
@@ -102,6 +106,11 @@ def _study(scenario: Scenario, rings: list[Ring], asked: Questioned, rng: np.ran
 
 def _log_ratio(other: Analysed, own: Analysed, theirs: Floats, ours: Floats) -> Floats:
     return np.asarray(np.log(other.members.blocks.paired(theirs) / own.members.blocks.paired(ours)))
+
+
+def _capacity(analysed: Analysed) -> Floats:
+    """Return the capacity, [members]; where no load meets the objectives a trifle, so that ratios exist."""
+    return np.maximum(analysed.capacity_per_s, TRIFLE * analysed.largest_stable_per_s)
 
 
 def _client_ratio(other: Analysed, own: Analysed) -> Floats:

@@ -99,7 +99,7 @@ def _discrepancy(calibration: Calibration) -> Mapping[str, float]:
 
 
 def _limited(analysed: Analysed) -> Floats:
-    return analysed.capacity_per_s if analysed.is_open else analysed.solution.throughput_per_s
+    return analysed.largest_stable_per_s if analysed.is_open else analysed.solution.throughput_per_s
 
 
 def _hops(base: Study) -> HopAnalysis:

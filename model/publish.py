@@ -46,7 +46,7 @@ def publish(found: Findings) -> Prediction:
         seed=found.options.seed,
         simulated_requests=answer.simulated.requests if answer and answer.simulated else 0,
         throughput_per_s=_throughput(found),
-        largest_stable_per_s=None if answer else float(found.analysed.capacity_per_s[0]),
+        largest_stable_per_s=None if answer else float(found.analysed.largest_stable_per_s[0]),
         latency_s={} if answer is None or bounds_only else {n: _latency(by) for n, by in answer.latency_s.items()},
         latency_kind=LatencyKind.RESPONSE if found.analysed.is_open else LatencyKind.SERVICE,
         utilisation=_utilisation(found),
@@ -144,6 +144,11 @@ def _warnings(found: Findings) -> Iterator[str]:
     version, profile = found.scenario.cluster.version, found.calibration.cassandra_version
     if version.split(".")[:2] != profile.split(".")[:2]:
         yield f"the profile's demands are of Cassandra {profile}, the scenario's version is {version}"
+    unstable = _risk_of_overload(found)
+    if found.answer is not None and unstable > 0:
+        yield f"within the profile's uncertainty this load is more than the cluster can carry with {unstable:.0%}"
+    if found.options.objectives and found.analysed.capacity_per_s[0] <= 0:
+        yield f"no load, however small, meets {' and '.join(map(str, found.options.objectives))}"
     if found.add_node is not None and _leaves_racks_uneven(found):
         yield (
             "there are several racks, and a node more makes them uneven: it relieves its own rack only; "
@@ -151,6 +156,16 @@ def _warnings(found: Findings) -> Iterator[str]:
         )
     if found.remove_node is None and found.options.neighbours:
         yield "a node less cannot hold the replicas, so that is not looked at"
+
+
+def _risk_of_overload(found: Findings) -> float:
+    """Return the share of the profile's draws that cannot carry an open load."""
+    analysed = found.analysed
+    if not analysed.is_open:
+        return 0.0
+    draws = analysed.members.blocks["draws"]
+    carried = analysed.members.ensemble.rate_per_s[draws] <= analysed.largest_stable_per_s[draws]
+    return float(1 - carried.mean()) if carried.size else 0.0
 
 
 def _leaves_racks_uneven(found: Findings) -> bool:
@@ -168,5 +183,5 @@ def _falling_behind(found: Findings, simulated: Simulated) -> Iterator[str]:
     yield (
         f"the {pool.name} falls behind by {growth.max():,.0f} operations a second that no answer waits for; "
         f"Cassandra drops them after the timeout, and without drops at most "
-        f"{float(found.analysed.capacity_per_s[0]):,.0f}/s can be sustained"
+        f"{float(found.analysed.largest_stable_per_s[0]):,.0f}/s can be sustained"
     )
