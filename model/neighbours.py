@@ -26,6 +26,8 @@ from .topology import nodes_of
 from .uncertainty import parts_of_log
 
 
+TENFOLD = 10.0
+"""Ratio of p99 that is not looked beyond: there one of both loads cannot be carried."""
 TRIFLE = 0.01
 """Share of the largest stable load that stands for none."""
 
@@ -116,7 +118,8 @@ def _capacity(analysed: Analysed) -> Floats:
 def _client_ratio(other: Analysed, own: Analysed) -> Floats:
     """Return the logarithm of the gain at the clients: throughput of a closed load, 1 / p99 of an open one."""
     if own.is_open:
-        return -_log_ratio(other, own, other.latency_s(None, "p99"), own.latency_s(None, "p99"))
+        tails = -_log_ratio(other, own, other.latency_s(None, "p99"), own.latency_s(None, "p99"))
+        return np.clip(tails, -np.log(TENFOLD), np.log(TENFOLD))
     return _log_ratio(other, own, other.solution.throughput_per_s, own.solution.throughput_per_s)
 
 
