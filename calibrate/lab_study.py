@@ -44,8 +44,8 @@ FIRST_GUESS_S = (31e-6, 26e-6, 49e-6, 89e-6, 201e-6)
 UNKNOWNS = ("local_read_s", "local_write_s", "hop_s", "wake_s", "wake_up_s")
 OUTLIER_LOG = 0.15
 """Error beyond which a cell counts less: a few cells came out at half or double speed (study, sections 3 and 9)."""
-STEP = 1e-3
-"""Step of the logarithm in a derivative of the forward model."""
+STEP = 0.03
+"""Step of the logarithm in a derivative of the forward model, whose throughput has three to four digits."""
 RESTART_LOG_STD = 0.1
 """Between restarts the same cell differs by 10 % (study, section 3)."""
 NORMAL_MEDIAN = 0.6745

@@ -25,7 +25,6 @@ from .study import Study, arranged
 from .topology import nodes_of
 from .uncertainty import parts_of_log
 
-
 TENFOLD = 10.0
 """Ratio of p99 that is not looked beyond: there one of both loads cannot be carried."""
 TRIFLE = 0.01

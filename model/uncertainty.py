@@ -16,7 +16,6 @@ from .estimate import LEVEL, Interval, Z
 from .network import Floats
 from .perturbation import Blocks
 
-
 LEAST_DRAWS = 20
 """Draws from which quantiles say more than a standard deviation."""
 
