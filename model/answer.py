@@ -15,7 +15,7 @@ from .percentile import latency_s
 from .perturbation import Members
 from .simulation.run import Budget, Progress, Simulated, simulate
 from .study import Study
-from .uncertainty import Parts, parts_of
+from .uncertainty import Parts, over_rings, parts_of
 
 STATISTICS = ("mean", "p50", "p95", "p99", "p999")
 
@@ -129,9 +129,9 @@ def _throughput(analysed: Analysed, run: Simulated | None, form: Mapping[str, fl
     if analysed.is_open:
         return Figure(float(metric[0]), Parts())
     if run is None:
-        return Figure(float(metric[0]), parts_of(analysed.members.blocks, metric, analysed.form["throughput"], model))
+        return _figure(analysed, float(metric[0]), metric, analysed.form["throughput"], model)
     sampling = run.throughput_per_s.std_err / run.throughput_per_s.value
-    return Figure(run.throughput_per_s.value, parts_of(analysed.members.blocks, metric, sampling, model))
+    return _figure(analysed, run.throughput_per_s.value, metric, sampling, model)
 
 
 def _latency(
@@ -145,7 +145,14 @@ def _latency(
     metric = analysed.latency_s(number, statistic)
     model = form.get("p50" if statistic in ("mean", "p50") else "p99", 0.0)
     if run is None:
-        return Figure(float(metric[0]), parts_of(analysed.members.blocks, metric, analysed.form[statistic], model))
+        return _figure(analysed, float(metric[0]), metric, analysed.form[statistic], model)
     found = run.latency_s[name][statistic]
     sampling = found.std_err / found.value if found.value > 0 else np.inf
-    return Figure(found.value, parts_of(analysed.members.blocks, metric, sampling, model))
+    return _figure(analysed, found.value, metric, sampling, model)
+
+
+def _figure(analysed: Analysed, value: float, metric: Floats, sampling: float, model: float) -> Figure:
+    """Return a figure of the nominal ring, carried to the mean over all ring draws, with its parts."""
+    blocks = analysed.members.blocks
+    carried = value * float(np.exp(over_rings(blocks, np.log(np.maximum(metric, 1e-300)))))
+    return Figure(carried, parts_of(blocks, metric, sampling, model))

@@ -23,7 +23,7 @@ from .scenario import Scenario
 from .simulation.run import Budget, Progress
 from .study import Study, arranged
 from .topology import nodes_of
-from .uncertainty import parts_of_log
+from .uncertainty import over_rings, parts_of_log
 
 TENFOLD = 10.0
 """Ratio of p99 that is not looked beyond: there one of both loads cannot be carried."""
@@ -95,9 +95,15 @@ def neighbour(
         logs["at_your_clients"] = _client_ratio(other, analysed)
         there = asked.alike(own).answer(study, other) if asked.solver == "simulate" else None
         clients = _client_gain(logs["at_your_clients"], other, own, there, bar, loss=change < 0)
-    parts = parts_of_log(other.members.blocks.without_limits(), logs["capacity"])
-    capacity = gain(float(logs["capacity"][0]), parts.total, bar, loss=change < 0)
+    capacity = _analysed_gain(other, logs["capacity"], bar, loss=change < 0)
     return Neighbour(change, clients, capacity, bar, other, logs)
+
+
+def _analysed_gain(other: Analysed, logs: Floats, bar: float, *, loss: bool) -> Gain:
+    """Return a gain by mean-value analysis, averaged over the rings."""
+    blocks = other.members.blocks.without_limits()
+    centre = float(logs[0]) + over_rings(blocks, logs)
+    return gain(centre, parts_of_log(blocks, logs), bar, loss=loss)
 
 
 def _study(scenario: Scenario, rings: list[Ring], asked: Questioned, rng: np.random.Generator) -> Study:
@@ -126,15 +132,13 @@ def _client_gain(
     logs: Floats, other: Analysed, own: Answer, there: Answer | None, bar: float, *, loss: bool
 ) -> Gain:
     """Return the gain, centred on the simulation when there is one."""
-    blocks = other.members.blocks.without_limits()
     if there is None:
-        parts = parts_of_log(blocks, logs)
-        return gain(float(logs[0]), parts.total, bar, loss=loss)
+        return _analysed_gain(other, logs, bar, loss=loss)
     ours, theirs = _served(own, other), _served(there, other)
     sampling = float(np.hypot(ours.parts.sampling, theirs.parts.sampling))
-    parts = parts_of_log(blocks, logs, sampling)
+    parts = parts_of_log(other.members.blocks.without_limits(), logs, sampling)
     sign = -1.0 if other.is_open else 1.0
-    return gain(sign * float(np.log(theirs.value / ours.value)), parts.total, bar, loss=loss)
+    return gain(sign * float(np.log(theirs.value / ours.value)), parts, bar, loss=loss)
 
 
 def _served(answer_: Answer, analysed: Analysed) -> Figure:

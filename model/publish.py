@@ -24,7 +24,7 @@ from .prediction import (
 )
 from .scenario_summary import scenario_summary
 from .simulation.run import Simulated
-from .words import add_words, headline, limit_words, remove_words
+from .words import add_words, headline, limit_words, remedy_of_doubt, remove_words
 
 INPUTS = 3
 """Inputs that are named as those the answer depends on most."""
@@ -126,9 +126,9 @@ def _headline(found: Findings) -> str:
     more = found.add_node
     if more is None:
         return f"Limited by {found.limit.words}."
-    verdicts = [gain.verdict for gain in (more.at_your_clients, more.capacity) if gain]
-    unsure = found.inputs if CANNOT_TELL in verdicts else ()
-    return headline(more.at_your_clients, more.capacity, found.limit, list(unsure))
+    undecided = [gain for gain in (more.at_your_clients, more.capacity) if gain and gain.verdict == CANNOT_TELL]
+    measure = remedy_of_doubt(undecided[0].doubt, found.inputs) if undecided else ""
+    return headline(more.at_your_clients, more.capacity, found.limit, measure)
 
 
 def _warnings(found: Findings) -> Iterator[str]:

@@ -68,6 +68,12 @@ def parts_of_log(blocks: Blocks, metric: Floats, sampling: float = 0.0, model: f
     )
 
 
+def over_rings(blocks: Blocks, log_metric: Floats) -> float:
+    """Return how far the mean over all ring draws lies from the nominal ring, of a metric given by its logarithm."""
+    rings = np.concatenate([log_metric[blocks["nominal"]], log_metric[blocks["rings"]]])
+    return float(rings.mean() - rings[0])
+
+
 def _spread(draws: Floats) -> float:
     """Return the standard deviation that the central 90 % of the draws have: draws far out do not widen it."""
     if draws.size < LEAST_DRAWS:
