@@ -152,6 +152,7 @@ class LabFit:
         numbers = {name: float(np.ravel(value)[0]) for name, value in first.items()}
         self._networks = [compiled(Scenario.model_validate_json(text), numbers) for text in unlike]
         self._measured_per_s = np.array([cell.throughput_per_s for cell in cells])
+        self._solved: dict[bytes, Floats] = {}
 
     def _values(self, sets: Floats) -> dict[str, Floats]:
         unknowns = dict(zip(UNKNOWNS, sets.T, strict=True))
@@ -159,7 +160,16 @@ class LabFit:
         return {name: np.broadcast_to(value, len(sets)) for name, value in values.items()}
 
     def log_errors(self, sets: Floats) -> Floats:
-        """Return the logarithm of predicted over measured throughput, [sets, cells]; sets are [sets, unknowns]."""
+        """Return the logarithm of predicted over measured throughput, [sets, cells]; sets are [sets, unknowns].
+
+        What was solved once is remembered.
+        """
+        key = sets.tobytes()
+        if key not in self._solved:
+            self._solved[key] = self._log_errors(sets)
+        return self._solved[key]
+
+    def _log_errors(self, sets: Floats) -> Floats:
         values = self._values(sets)
         rates = np.array([solve(ensemble(network, values)).throughput_per_s for network in self._networks])
         return np.asarray(np.log(rates[self._which].T / self._measured_per_s))
@@ -206,20 +216,19 @@ def sharing_of(two_nodes: Sequence[LabCell]) -> tuple[float, float]:
 
 
 def lab_calibration(
-    one_node: Sequence[LabCell], two_nodes: Sequence[LabCell], unknowns_s: Floats | None = None
+    one_node: Sequence[LabCell], two_nodes: Sequence[LabCell], fit: LabFit, unknowns_s: Floats
 ) -> Calibration:
     """Return the profile of the lab's nodes.
 
     Args:
         one_node: cells on one node.
         two_nodes: cells on two nodes.
-        unknowns_s: the fitted terms, when they are known already, [unknowns].
+        fit: the fit to these cells.
+        unknowns_s: its terms, `fit.fit()`, [unknowns].
     """
     cells = fitted_cells(one_node, two_nodes)
-    fit = LabFit(cells)
-    found_s = fit.fit() if unknowns_s is None else unknowns_s
-    spread = float(np.median(np.abs(fit.log_errors(found_s[None])[0]))) / NORMAL_MEDIAN
-    result = _propagated(fit, found_s)
+    spread = float(np.median(np.abs(fit.log_errors(unknowns_s[None])[0]))) / NORMAL_MEDIAN
+    result = _propagated(fit, unknowns_s)
     return Calibration(
         name="lab-5.0.6",
         title="Real Cassandra 5.0.6 nodes under a CPU quota of 0.4 core on one machine",
