@@ -21,13 +21,6 @@ import pytest
 from scipy.optimize import brentq
 
 from capmodel.calibrate.evidence import KIB, cores_s, read_published_runs
-from capmodel.calibrate.lab_study import (
-    LabCell,
-    compiled,
-    lab_parameters,
-    lab_scenario,
-    read_lab_cells,
-)
 from capmodel.calibrate.propagation import MESSAGE_ENDS
 from capmodel.calibrate.published import LAB_HOP_S, figures_of, lab_split
 from capmodel.model.demands import complete
@@ -40,7 +33,6 @@ from capmodel.model.study import Study, draw_rings, study
 
 HERE = Path(__file__).parent
 RUNS = read_published_runs(HERE / "published-runs.csv")
-ONE_NODE, TWO_NODES = (read_lab_cells(HERE / f"lab-{name}.csv") for name in ("one-node", "two-nodes"))
 QUIET, PROVIDERS = 0.09, 0.40
 """Noise between repeats on quiet machines, and between providers."""
 REPLICA_SHARE, MESSAGE_SHARE = (lab_split()[name].value for name in ("replica_share", "message_share"))
@@ -267,7 +259,7 @@ def test_more_nodes_do_not_speed_up_a_fixed_number_of_clients(c06: Case, in_flig
     assert abs(four / C06_PER_S[4, in_flight] - 1) < 1.1 * QUIET
 
 
-# Fact 4: with RF = N little is gained from 1 node RF 1 to N nodes RF N.
+# Fact 4: with RF = N little is gained from 1 node RF 1 to N nodes RF N (real nodes: test_lab_two_nodes.py).
 
 
 @pytest.mark.parametrize("nodes", [2, 3])
@@ -280,66 +272,6 @@ def test_writes_gain_nothing_when_every_node_gets_every_write(c05: Case, nodes: 
     assert abs(all_of_them / one - 1) < QUIET
     apart = c05.per_s(nodes, 1, only("write", "ONE"), 500 * nodes)
     assert apart / one > 0.85 * nodes  # negative control: at RF 1 nodes do help
-
-
-def lab_cells(cells: tuple[LabCell, ...], operation: str, in_flight: int, *rest: object) -> list[LabCell]:
-    wanted = (operation, in_flight, *rest)
-    keys = ("operation", "in_flight", "replication_factor", "consistency", "routing")[: len(wanted)]
-    grid = [cell for cell in cells if cell.phase in ("grid", "repeat")]
-    return [cell for cell in grid if tuple(getattr(cell, key) for key in keys) == wanted]
-
-
-@pytest.fixture(scope="module")
-def lab() -> dict[str, float]:
-    """The lab's nodes by the utilisation law: one node with 4 and 64 in flight, and one hop.
-
-    D = a + b / N on one-node reads at 4 and 64 and writes at 64; a hop and its wake-up from two nodes, RF 1, round
-    robin writes at 32, where half of the requests need one.
-    """
-    few, many = (lab_cells(ONE_NODE, "read", n)[0].cpu_s for n in (4, 64))
-    wake_up_s = (few - many) / (1 / 4 - 1 / 64)
-    write_s = lab_cells(ONE_NODE, "write", 64)[0].cpu_s - wake_up_s / 64
-    through = lab_cells(TWO_NODES, "write", 32, 1, "ONE", "round-robin")[0].cpu_s
-    remote_s = 2 * (through - write_s - wake_up_s / 16)
-    hop_s = remote_s / (1 + WAKE_RATIO)
-    return complete(lab_parameters({  # type: ignore[arg-type]
-        "local_read_s": many - wake_up_s / 64,
-        "local_write_s": write_s,
-        "hop_s": hop_s,
-        "wake_s": remote_s - hop_s,
-        "wake_up_s": wake_up_s,
-    }, REPLICA_SHARE) | {"service_variation": 0.5})
-
-
-def lab_per_s(cell: LabCell, values: dict[str, float]) -> float:
-    network = compiled(lab_scenario(cell), values)
-    return float(solve(ensemble(network, values)).throughput_per_s[0])
-
-
-@pytest.mark.parametrize(
-    ("operation", "level", "gains", "tolerance"),
-    [
-        ("write", "ONE", False, 0.25),
-        ("write", "ALL", False, 0.25),
-        ("read", "ALL", False, 0.25),
-        ("read", "ONE", True, PROVIDERS),
-    ],
-)
-def test_two_real_nodes_with_rf_2_against_one(
-    lab: dict[str, float], operation: str, level: str, gains: bool, tolerance: float
-) -> None:
-    """In flight in step (32, 64): only reads at ONE gain; they gain 1.6 times, predicted 2.
-
-    The nodes of the lab share a machine, which makes two of them dearer than one (study, section 4).
-    """
-    single = lab_cells(ONE_NODE, operation, 32)
-    pair = lab_cells(TWO_NODES, operation, 64, 2, level)
-    before = float(np.median([cell.throughput_per_s for cell in single]))
-    after = float(np.mean([cell.throughput_per_s for cell in pair]))
-    predicted = float(np.mean([lab_per_s(cell, lab) for cell in pair])) / lab_per_s(single[0], lab)
-    assert (after / before > 1) is gains
-    assert (predicted > 1) is gains
-    assert abs(predicted / (after / before) - 1) < tolerance
 
 
 # Fact 5: 3 to 12 nodes at RF 3 with the load raised in step gave 2.7 to 3.0 times, not 4.
