@@ -27,7 +27,7 @@ from .engine import Engine
 PERCENTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 FIRST_LOOK = 12_000
 """Requests answered before the first look, at least."""
-ROUNDS = 12
+ROUNDS = 5
 """Requests answered before the first look, per request in flight."""
 PILOT_SHARE = 0.25
 """Share of the first look after which speculation thresholds are set from the durations seen so far; how long a run
