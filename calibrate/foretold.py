@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..model.calibration import Calibration
+from ..model.findings import Options
 from ..model.metrics import Quantity
 from ..model.network import Floats
-from ..model.predict import Options, find
+from ..model.predict import find
 from ..model.prediction import Prediction
 from ..model.publish import publish
 from ..model.simulation.run import Budget

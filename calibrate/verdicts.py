@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 
 from ..model.gain import CANNOT_TELL, Gain, gain, threshold
+from ..model.uncertainty import Parts
 from .foretold import Foretold
 from .neighbouring import Load, Pair, pairs_of
 from .run import Run, log_noise
@@ -51,7 +52,7 @@ def _verdict(pair: Pair, runs: Sequence[Run], foretold: Sequence[Foretold], form
     before, after = runs[pair.smaller], runs[pair.larger]
     bar = threshold(before.scenario.cluster.node_count)
     noise = math.hypot(*(log_noise(run.metrics.throughput_per_s) for run in (before, after)))
-    measured = gain(math.log(after.throughput_per_s / before.throughput_per_s), noise, bar)  # type: ignore[operator]
+    measured = gain(math.log(after.throughput_per_s / before.throughput_per_s), Parts(sampling=noise), bar)  # type: ignore[operator]
     predicted = _predicted(foretold[pair.smaller], foretold[pair.larger], form, bar)
     return Verdict(pair, pair.load, measured, predicted, _judged(measured, predicted))
 
@@ -60,7 +61,7 @@ def _predicted(before: Foretold, after: Foretold, form: float, bar: float) -> Ga
     """Return the predicted gain; both sides have the same draws of the calibration."""
     centre = math.log(_rate(after) / _rate(before))
     drawn = float(np.std(after.log_draws - before.log_draws, ddof=1))
-    return gain(centre, math.hypot(drawn, form), bar)
+    return gain(centre, Parts(parameters=drawn, model=form), bar)
 
 
 def _rate(foretold: Foretold) -> float:

@@ -14,7 +14,8 @@ from typing import Any
 
 from ..model.calibration_file import load_calibration
 from ..model.errors import InputError, Problem
-from ..model.predict import Options, predict
+from ..model.findings import Options
+from ..model.predict import predict
 from ..model.prediction import Prediction
 from ..model.scenario_file import load_scenario
 
