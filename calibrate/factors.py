@@ -10,7 +10,7 @@ from ..model.errors import InputError, Problem
 from ..model.scenario import resolved_in_flight
 from .run import Run, mix_of, replication_of
 
-FACTORS = ("nodes", "rf", "operations", "cl", "routing", "in_flight", "payload", "cores")
+FACTORS = ("nodes", "rf", "operations", "cl", "routing", "in_flight", "payload", "cores", "machine", "case")
 """Factors by name."""
 _COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
@@ -39,6 +39,8 @@ def factors_of_run(run: Run) -> dict[str, str]:
         "routing": f"{clients.routing.value}{through}",
         "in_flight": load,
         "payload": f"{scenario.workload.row_bytes:g}",
+        "machine": run.facts.get("machine", ""),
+        "case": run.facts.get("case", ""),
         "cores": f"{quota.cores if quota else scenario.hardware.cores:g}",
     }
 

@@ -15,6 +15,7 @@ from ..model.network import Floats
 from .candidates import Candidate, variations
 from .fit import Fit
 from .information import Information, information_of, variance_along, with_run
+from .parameters import HOP_RATIO
 from .run import label
 
 WELL = 0.15
@@ -27,6 +28,8 @@ LOOSE = 0.2
 """Standard error below which nobody needs two parameters to be told apart."""
 WORTH = 0.75
 """A run is named when it would bring the standard error to this share or below."""
+UNHEARD = 0.03
+"""Change of every run by one standard error of the message delays, below which nobody needs to know them."""
 MORE_NODES = 1
 """Nodes beyond the largest measured cluster that a named run may have."""
 
@@ -61,13 +64,15 @@ def determined(fit: Fit) -> tuple[str, ...]:
 def _groups(fit: Fit) -> Iterator[tuple[int, ...]]:
     """Yield parameters that cannot be told apart, by pairs with the strongest first, then those that are open."""
     error, before = fit.posterior.std_err, fit.prior.spread
+    moved = np.abs(fit.optimum.jacobian * error).max(axis=0, initial=0.0)
     paired: set[int] = set()
     for first, second in _against(fit.posterior.covariance, error):
         if first not in paired and second not in paired:
             paired |= {first, second}
             yield first, second
     for index in np.flatnonzero(error > OPEN_RATIO * before):
-        if int(index) not in paired:
+        unheard = fit.prior.names[index] == HOP_RATIO and moved[index] < UNHEARD
+        if int(index) not in paired and not unheard:
             yield (int(index),)
 
 

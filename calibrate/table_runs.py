@@ -14,20 +14,24 @@ from pathlib import Path
 from typing import Any
 
 from ..model.errors import CapmodelError
-from ..model.metrics import Latency, LatencyKind, LatencyStatistic, Metrics
+from ..model.metrics import Latency, LatencyKind, LatencyStatistic, Metrics, Quantity
 from ..model.scenario import Scenario
+from ..model.versions import version_facts
 from .run import Run, quantity
 from .suitability import Refused
 
 Row = Mapping[str, str]
 
-COLUMNS = ("case_id", "nodes", "rf", "consistency", "op_mix", "client_threads", "throughput_ops")
+COLUMNS = ("nodes", "rf", "consistency", "op_mix", "client_threads", "throughput_ops")
 """Columns by which such a table is known."""
 KINDS = {"read": "read", "write": "write", "insert": "write", "update": "write"}
 """Operations of benchmark tools, as reads and writes."""
+AWARE_SINCE = 4.0
+"""Series whose shipped configuration allocates tokens for three replicas (CASSANDRA-15260)."""
+LEAST_NOISE = 0.02
+"""Relative error of a mean over repeats below which their spread says nothing: repeats within one start. Source:
+published-runs.csv, C26: 9 to 2 % between file sets of one host."""
 LATENCIES = {"p50": "p50_ms", "p95": "p95_ms", "p99": "p99_ms"}
-GUESSED = {"rf": "1"}
-"""For a table that shall be read with assumptions."""
 
 
 def is_run_table(header: Iterable[str]) -> bool:
@@ -61,10 +65,32 @@ def row_run(row: Row, source: str, assumed: Row | None = None) -> Run | Refused:
     return Run(
         source,
         scenario,
-        Metrics(throughput_per_s=quantity(float(filled["throughput_ops"])), latency_s=_latencies(filled, scenario)),
+        Metrics(throughput_per_s=_throughput(filled), latency_s=_latencies(filled, scenario)),
         sources=(source,),
-        facts={"version": filled.get("cassandra_version", ""), "case": filled["case_id"]},
+        facts={"version": filled.get("cassandra_version", ""), "case": _case(filled), "machine": notes_of(filled).get("host_guess", "")},
     )
+
+
+def _case(row: Row) -> str:
+    return row.get("case_id") or row.get("id", "").partition("-")[0] or "table"
+
+
+def notes_of(row: Row) -> dict[str, str]:
+    """Return the notes of a row of the form `key=value`.
+
+    >>> notes_of({"notes": "repeat=1; lat_op=read; text"})
+    {'repeat': '1', 'lat_op': 'read'}
+    """
+    parts = (part.strip().split("=", 1) for part in row.get("notes", "").split(";") if "=" in part)
+    return {name: value for name, value in parts}
+
+
+def _throughput(row: Row) -> Quantity:
+    """Return the rate, with the error of the mean where a source gives the spread of its repeats."""
+    rate, notes = float(row["throughput_ops"]), notes_of(row)
+    if "thr_std" not in notes or "repeats" not in notes:
+        return quantity(rate)
+    return quantity(rate, max(LEAST_NOISE, float(notes["thr_std"]) / rate / float(notes["repeats"]) ** 0.5))
 
 
 def _refusals(row: Row) -> Iterator[str]:
@@ -100,15 +126,24 @@ def _scenario(row: Row) -> dict[str, Any]:
         "nodes": int(row["nodes"]),
         "replication": {"factor": int(row["rf"])},
         "version": _version(row),
-        "allocation": "replication-aware" if int(row["nodes"]) > 1 else "even",
+        **_ring(row),
     }
     return {
-        "name": row["case_id"],
+        "name": _case(row),
         "cluster": cluster,
         "hardware": _hardware(row),
         "workload": _workload(row),
         "clients": {"in_flight": int(row["client_threads"]), "machines": int(row.get("client_machines") or 1)},
     }
+
+
+def _ring(row: Row) -> dict[str, Any]:
+    """Return how tokens are dealt: by replicas since 4.0, by chance before, as the shipped configurations do."""
+    if int(row["nodes"]) == 1:
+        return {"allocation": "even", "num_tokens": 1}
+    facts = version_facts(_version(row))
+    aware = float(facts.series) >= AWARE_SINCE
+    return {"allocation": "replication-aware" if aware else "random", "num_tokens": facts.num_tokens}
 
 
 def _version(row: Row) -> str:
@@ -141,6 +176,7 @@ def _workload(row: Row) -> dict[str, Any]:
         "columns": columns,
         **({"column_size": float(row["row_bytes"]) / columns} if row.get("row_bytes") else {}),
         **({"partitions": int(float(row["rows"]))} if row.get("rows") else {}),
+        **({"popularity": {"kind": "zipf"}} if "zipf" in row.get("notes", "") else {}),
         "cache_hit": 1.0,
     }
 
@@ -151,8 +187,7 @@ def _levels(text: str) -> dict[str, str]:
 
 
 def _latencies(row: Row, scenario: Scenario) -> dict[str, Latency]:
-    notes = dict(part.strip().split("=", 1) for part in row.get("notes", "").split(";") if "=" in part)
-    named = notes.get("lat_op", next(iter(mix_of_row(row))))
+    named = notes_of(row).get("lat_op", next(iter(mix_of_row(row))))
     operation = "all" if named == "all" else KINDS.get(named, named)
     found = {name: quantity(float(row[column]) / 1e3) for name, column in LATENCIES.items() if row.get(column)}
     if not found or (operation != "all" and operation not in scenario.workload.operations):
