@@ -7,6 +7,7 @@ standard deviation that makes the left-out residuals as large as they should be.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -22,6 +23,8 @@ UNKNOWN = 0.15
 """Discrepancy where fewer than `FEWEST_RUNS` runs can be left out. Source: lab-fidelity.md, section 6: 90 % of the
 study's own cells within 20 %, 10 % between starts of a cluster."""
 FEWEST_RUNS = 3
+ALREADY = 3
+"""Runs that what is known before (`UNKNOWN`) counts for, beside those that were left out."""
 FIRST_GUESS = 0.05
 """Discrepancy with which a fit begins. Source: lab-fidelity.md, section 10: 4.2 % in the median on its own cells."""
 LEVEL_KINDS = (THROUGHPUT, CPU)
@@ -73,7 +76,8 @@ def discrepancy(left_out: LeftOut, noise: Floats, which: Floats) -> float:
     chosen = np.asarray(which, dtype=bool)
     if np.count_nonzero(chosen) < FEWEST_RUNS:
         return UNKNOWN
-    return excess(left_out.residual[chosen], left_out.variance[chosen] + noise[chosen] ** 2)
+    found = excess(left_out.residual[chosen], left_out.variance[chosen] + noise[chosen] ** 2)
+    return _with_known(found, int(np.count_nonzero(chosen)), UNKNOWN)
 
 
 def gain_discrepancy(
@@ -92,7 +96,13 @@ def gain_discrepancy(
         return throughput
     smaller, larger = np.array(pairs).T
     difference = left_out.residual[larger] - left_out.residual[smaller]
-    return excess(difference, noise[larger] ** 2 + noise[smaller] ** 2)
+    found = excess(difference, noise[larger] ** 2 + noise[smaller] ** 2)
+    return _with_known(found, len(pairs), throughput)
+
+
+def _with_known(found: float, n: int, known: float) -> float:
+    """Return a standard deviation from so many runs, joined by what is known before."""
+    return math.sqrt((n * found**2 + ALREADY * known**2) / (n + ALREADY))
 
 
 def excess(residual: Floats, variance: Floats) -> float:

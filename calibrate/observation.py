@@ -26,6 +26,8 @@ QUOTA_USED = 0.95
 """Share of a quota from which on its CPU time is the quota, whatever the work."""
 SHAPES = ("p50", "p95")
 """Percentiles whose shape is looked at."""
+USELESS = 0.5
+"""Error of mean-value analysis from which on a latency's shape tells a fit nothing (a weight of 1 to 100 or less)."""
 THROUGHPUT, CPU = "throughput", "cpu"
 
 
@@ -69,7 +71,8 @@ def _of_run(index: int, run: Run) -> Iterator[Observation]:
         yield Observation(index, CPU, "", math.log(cost.value), noise, form["throughput"])
     for operation, latency in run.metrics.latency_s.items():
         for name, figure in latency.present():
-            if (name in SHAPES or (run.is_open and name == "mean")) and figure.value and _comparable(run, operation):
+            wanted = (name in SHAPES and form[name] < USELESS) or (run.is_open and name == "mean")
+            if wanted and figure.value and _comparable(run, operation):
                 scale = 1.0 if run.is_open else run.response_s or 0.0
                 if scale > 0:
                     noise = log_noise(figure) * widened

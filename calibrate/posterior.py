@@ -10,13 +10,14 @@ Source: R. D. Cook and S. Weisberg, Residuals and Influence in Regression (1982)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from ..model.network import Floats, Ints
 from .least_squares import Optimum, Problem, stacked
+from .starts import START_SPREAD
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,22 @@ class Posterior:
     def residuals(self) -> Floats:
         """Observed minus expected logarithms, each start at its own speed, [observations]."""
         return np.asarray(self.problem.targets - self.optimum.expected - self.problem.starts @ self.optimum.speeds)
+
+    def reweighted(self, spread: Floats) -> Posterior:
+        """Return the posterior for other spreads of the observations, by one step of the linear model."""
+        problem = replace(self.problem, spread=spread)
+        rows = stacked(problem, self.optimum.jacobian)
+        size = len(problem.prior.names)
+        before = problem.prior.whitener @ (self.optimum.logs - problem.prior.log_median)
+        rest = np.concatenate([-self.residuals / spread, before, self.optimum.speeds / START_SPREAD])
+        step = -np.linalg.lstsq(rows, rest, rcond=None)[0]
+        moved = replace(
+            self.optimum,
+            logs=self.optimum.logs + step[:size],
+            speeds=self.optimum.speeds + step[size:],
+            expected=self.optimum.expected + self.optimum.jacobian @ step[:size],
+        )
+        return Posterior(problem, moved)
 
     def left_out(self, group: Ints) -> tuple[Floats, Floats]:
         """Return residuals of some observations had they not been fitted, and the variance of that prediction.
