@@ -14,6 +14,7 @@ import numpy as np
 from ..model.calibration import Calibration
 from ..model.errors import MeasurementError
 from ..model.network import Floats
+from ..model.topology import nodes_of
 from .discrepancy import (
     FIRST_GUESS,
     LeftOut,
@@ -29,7 +30,7 @@ from .judge import REQUESTS, Judgement, judge, latency_discrepancy
 from .least_squares import TOLERANCE, Optimum, Problem, Progress, minimise
 from .neighbouring import pairs_of
 from .observation import SHAPES, THROUGHPUT, log_values
-from .parameters import Prior, prior_of, profile_values
+from .parameters import Prior, prior_of, profile_values, with_idle_work
 from .posterior import Posterior
 from .repeats import combined
 from .run import Run
@@ -116,7 +117,8 @@ def fit(
     if not cells:
         reasons = "; ".join(f"{one.name}: {', '.join(one.reasons)}" for one in refused)
         raise MeasurementError(f"no run can be used to calibrate{': ' + reasons if reasons else ''}")
-    return _Fitting(cells, profile, options, tuple(refused), progress).result()
+    capped = any(node.hardware.cpu_quota for run in cells for node in nodes_of(run.scenario))
+    return _Fitting(cells, with_idle_work(profile, capped), options, tuple(refused), progress).result()
 
 
 class _Fitting:
@@ -148,7 +150,8 @@ class _Fitting:
         logs = self._prior.log_median
         for number in range(1, ROUNDS + 1):
             posterior = self._posterior(logs, TOLERANCE if number == ROUNDS else COARSE)
-            logs, left_out = posterior.optimum.logs, self._learn(posterior)
+            left_out = self._learn(posterior)
+            logs = posterior.reweighted(self._spread()).optimum.logs
         judgement = self._judge(posterior) if self._options.simulate else None
         if judgement is not None:
             posterior = self._posterior(logs)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..model.calibration import Calibration
+from ..model.calibration import Calibration, Parameter
 from ..model.demands import PARAMETERS
 from ..model.errors import CalibrationError, Problem
 from ..model.network import Floats
@@ -31,13 +31,18 @@ EFFECTS_S = {
     "block_wake_up_s": 85e-6,
 }
 """Load effects for a profile that lacks them. Source: lab-fidelity.md, section 6: W 89, c 201, h 8, v 85 µs."""
+IDLE = Parameter(
+    value=0.4,
+    std_err=0.1,
+    unit="1",
+    source="lab-fidelity.md, section 8: idle workers of a node on one core use about 0.4 core",
+)
+"""Idle work of nodes under a quota for a profile that lacks it: there it decides when they are stopped."""
 HOP_RATIO, HOP_SPREAD = "hop_ratio", 0.5
 """Message delays over the scenario's, which are defaults where nobody measured them: within a data centre one way takes
 from 20 to over 100 µs. Source: round trips published for racks and zones of public clouds, 0.05 to 0.5 ms."""
 STATION_PARAMETERS = ("idle_cores", "sharing_ratio", "contention_ratio", "contention_knee", "service_variation")
 """Parameters of stations; they stay as the profile has them unless a fit is asked for them by name."""
-PAYLOAD = ("_column_s", "_kib_s")
-"""Endings of parameters that only runs of unlike payload can tell from the demand of the operation itself."""
 REACH = 5.0
 """Standard deviations to either side of the profile's value within which a fit looks."""
 
@@ -76,6 +81,13 @@ def profile_values(profile: Calibration) -> dict[str, float]:
     """Return the values of a profile that the model knows, load effects it lacks filled in."""
     given = {name: parameter.value for name, parameter in profile.parameters.items() if name in PARAMETERS}
     return {**EFFECTS_S, HOP_RATIO: 1.0, **given}
+
+
+def with_idle_work(profile: Calibration, capped: bool) -> Calibration:
+    """Return a profile that knows of idle work where some nodes are capped by a quota."""
+    if not capped or "idle_cores" in profile.parameters:
+        return profile
+    return profile.model_copy(update={"parameters": {**profile.parameters, "idle_cores": IDLE}})
 
 
 def prior_of(profile: Calibration, touched: Sequence[str], stations: Sequence[str] = ()) -> Prior:
