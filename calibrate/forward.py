@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..model.compile import is_drawn, ring_of
 from ..model.demands import complete
 from ..model.ensemble import Ensemble, ensemble
 from ..model.growth import resolved_clients
@@ -19,7 +20,8 @@ from ..model.network import CONSTANT, Floats, Network
 from ..model.offered import capacities
 from ..model.percentile import latency_s
 from ..model.scenario import Scenario
-from ..model.study import draw_rings, study
+from ..model.study import Study, study
+from ..model.topology import nodes_of
 from .observation import CPU, THROUGHPUT, Observation, observations_of
 from .parameters import STATION_PARAMETERS, merged_values
 from .run import Run
@@ -28,6 +30,8 @@ STEP = 1e-3
 """Step of the logarithm of a parameter for a finite difference: far above the solver's 5e-5, far below a curve."""
 RING_SEED = 20
 """Seed of the rings of scenarios that do not give theirs; the middling ring of the draws is used."""
+RINGS = 5
+"""Rings that are drawn for it: a middling one of five is about as near the middle as one needs for a fit."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,14 @@ def structure_key(scenario: Scenario) -> str:
         update={"in_flight": 1, "in_flight_per_node": None, "rate": scenario.clients.rate and 1.0}
     )
     return scenario.model_copy(update={"clients": clients, "name": "", "title": ""}).model_dump_json()
+
+
+def middling_study(scenario: Scenario, values: Mapping[str, float]) -> Study:
+    """Return a scenario compiled on a middling ring."""
+    rng = np.random.default_rng(RING_SEED)
+    nodes = nodes_of(scenario)
+    rings = [ring_of(scenario, nodes, rng) for _ in range(RINGS if is_drawn(scenario) else 1)]
+    return study(scenario, values, rings, rng)
 
 
 def structures_of(scenarios: Sequence[Scenario]) -> tuple[Structure, ...]:
@@ -126,9 +138,7 @@ class ForwardModel:
         key = (number, stations)
         if key not in self._networks:
             values = {**self._values, **dict(zip(STATION_PARAMETERS, stations, strict=True))}
-            rng = np.random.default_rng(RING_SEED)
-            scenario = self.structures[number].scenario
-            self._networks[key] = study(scenario, values, draw_rings(scenario, rng), rng).network
+            self._networks[key] = middling_study(self.structures[number].scenario, values).network
         return self._networks[key]
 
     def _loads(self, structure: Structure) -> list[Scenario]:

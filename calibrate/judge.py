@@ -16,9 +16,9 @@ from ..model.growth import resolved_clients
 from ..model.network import Floats
 from ..model.offered import capacities
 from ..model.simulation.run import Budget, Simulated, simulate
-from ..model.study import Study, draw_rings, study
+from ..model.study import Study
 from .discrepancy import FEWEST_RUNS, excess
-from .forward import RING_SEED
+from .forward import middling_study
 from .least_squares import Progress
 from .observation import CPU, THROUGHPUT, Observation
 from .run import Run, log_noise
@@ -67,9 +67,7 @@ def judge(
     """Simulate every run at some parameters."""
     studies, results = [], []
     for number, run in enumerate(runs):
-        rng = np.random.default_rng(RING_SEED)
-        scenario = resolved_clients(run.scenario)
-        made = study(scenario, values, draw_rings(scenario, rng), rng)
+        made = middling_study(resolved_clients(run.scenario), values)
         studies.append(made)
         results.append(simulate(made.network, values, seed + number, Budget(requests=requests)))
         if progress is not None:
