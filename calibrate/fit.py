@@ -187,8 +187,8 @@ class _Fitting:
         group = groups_of(self._seen, structure.tolist())
         for _ in range(TURNS):
             left_out = leave_out(posterior.reweighted(self._spread()), self._seen, group)
-            for name, found in self._discrepancies(left_out).items():
-                self._beyond[name] = float(np.sqrt((found**2 + self._beyond[name] ** 2) / 2))
+            for name, spread in self._discrepancies(left_out).items():
+                self._beyond[name] = float(np.sqrt((spread**2 + self._beyond[name] ** 2) / 2))
         return left_out
 
     def _discrepancies(self, left_out: LeftOut) -> dict[str, float]:
@@ -224,6 +224,5 @@ class _Fitting:
     def _latencies(self, judgement: Judgement | None) -> dict[str, float]:
         """Return how far measured percentiles lie from simulated ones, beyond the noise of both."""
         if judgement is None:
-            known = {name: max(self._beyond.get(name, 0.0), SHAPE_GUESS) for name in ("p50", "p95", "p99")}
-            return known
+            return {name: max(self._beyond.get(name, 0.0), SHAPE_GUESS) for name in ("p50", "p95", "p99")}
         return {name: latency_discrepancy(judgement, self._runs, name) for name in ("p50", "p95", "p99")}

@@ -29,7 +29,7 @@ def fit_summary(fit: Fit, told: tuple[Finding, ...] | None = None) -> dict[str, 
     """
     unknown = findings(fit) if told is None else told
     return {
-        "runs": [row for row in _runs(fit)],
+        "runs": list(_runs(fit)),
         "errors": errors_of(fit),
         "parameters": list(_parameters(fit)),
         "discrepancy": {name: round(value, 4) for name, value in fit.discrepancy.items()},
@@ -93,7 +93,8 @@ def doubts(fit: Fit) -> Iterator[str]:
     if not errors["n"]:
         yield "no run has a throughput or a CPU time that tells of demands"
     elif errors["median"] > POOR:
-        yield f"the model misses its own runs by {errors['median']:.0%} in the median: something that it lacks decides them"
+        missed = f"the model misses its own runs by {errors['median']:.0%} in the median"
+        yield f"{missed}: something that it lacks decides them"
     low, high = fit.prior.bounds()
     logs = fit.optimum.logs
     for index, name in enumerate(fit.prior.names):

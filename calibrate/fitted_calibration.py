@@ -62,7 +62,7 @@ def _good_for(runs: Sequence[Run]) -> str:
     cores = sorted({_cores(run.scenario) for run in runs})
     return (
         f"nodes like those of the runs ({', '.join(cores)}): fitted at {span.get('nodes', '?')} nodes, "
-        f"RF {span.get('replication_factor', '?')}, {span.get('in_flight_per_node', 'an open load of')} in flight a node, "
+        f"RF {span.get('replication_factor', '?')}, {span.get('in_flight_per_node', '?')} in flight a node, "
         f"rows of {span.get('row_bytes', '?')} bytes in memory"
     )
 
@@ -77,7 +77,8 @@ def _cores(scenario: Scenario) -> str:
 def _reference(runs: Sequence[Run]) -> str:
     named = sorted({run.facts["machine"] for run in runs if "machine" in run.facts})
     shared = sorted({run.facts["nodes on the same cores"] for run in runs if "nodes on the same cores" in run.facts})
-    return "; ".join([*named, *(f"{count} nodes on the same cores" for count in shared)]) or "a core of the measured nodes"
+    parts = [*named, *(f"{count} nodes on the same cores" for count in shared)]
+    return "; ".join(parts) or "a core of the measured nodes"
 
 
 def _version(fit: Fit) -> str:

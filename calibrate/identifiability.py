@@ -53,7 +53,22 @@ def findings(fit: Fit) -> tuple[Finding, ...]:
     if not groups:
         return ()
     candidates, told = _candidates(fit)
-    return tuple(_finding(fit, group, candidates, told) for group in groups)
+    return _joined([_finding(fit, group, candidates, told) for group in groups])
+
+
+def _joined(found: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Join parameters that are hardly determined and have the same remedy, the pairs in front."""
+    pairs = [one for one in found if len(one.parameters) > 1]
+    by_remedy: dict[str, list[str]] = {}
+    for one in found:
+        if len(one.parameters) == 1:
+            by_remedy.setdefault(one.remedy, []).append(one.parameters[0])
+    return (*pairs, *(Finding(tuple(names), _hardly(names), remedy) for remedy, names in by_remedy.items()))
+
+
+def _hardly(names: Sequence[str]) -> str:
+    verb = "is" if len(names) == 1 else "are"
+    return f"{', '.join(names)} {verb} hardly determined by these runs"
 
 
 def determined(fit: Fit) -> tuple[str, ...]:
@@ -102,7 +117,7 @@ def _finding(fit: Fit, group: tuple[int, ...], candidates: Sequence[Candidate], 
         contrast[group[1]] = -1.0
         words = f"{names[0]} and {names[1]} cannot be told apart by these runs"
     else:
-        words = f"{names[0]} is hardly determined by these runs"
+        words = _hardly(names)
     return Finding(names, words, _remedy(fit, contrast, candidates, told))
 
 

@@ -52,7 +52,9 @@ class Judgement:
         mean_s = (clients.in_flight or 1) / found.throughput_per_s.value - clients.think_time
         return Estimate(latency.value / mean_s, latency.std_err / mean_s, latency.n)
 
-    def shifts(self, observations: Sequence[Observation], runs: Sequence[Run], expected: Floats) -> tuple[Floats, Floats]:
+    def shifts(
+        self, observations: Sequence[Observation], runs: Sequence[Run], expected: Floats
+    ) -> tuple[Floats, Floats]:
         """Return simulation minus mean-value analysis as logarithms, and the simulation's own error."""
         figures = [self.figure(one, runs[one.run]) for one in observations]
         values = np.array([max(figure.value, 1e-12) for figure in figures])

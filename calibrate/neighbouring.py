@@ -48,7 +48,8 @@ def _pairs(runs: Sequence[Run], group: Sequence[int]) -> Iterator[Pair]:
 
 def _without_size(scenario: Scenario) -> str:
     """Return a text that is the same for scenarios that differ in nodes and requests in flight only."""
-    clients = scenario.clients.model_copy(update={"in_flight": 1, "in_flight_per_node": None, "routing": _routing(scenario)})
+    load = {"in_flight": 1, "in_flight_per_node": None, "routing": _routing(scenario)}
+    clients = scenario.clients.model_copy(update=load)
     cluster = scenario.cluster.model_copy(update={"nodes": 1, "tokens": ()})
     plain = scenario.model_copy(update={"clients": clients, "cluster": cluster, "name": "", "title": ""})
     return plain.model_dump_json()

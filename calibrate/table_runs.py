@@ -67,8 +67,13 @@ def row_run(row: Row, source: str, assumed: Row | None = None) -> Run | Refused:
         scenario,
         Metrics(throughput_per_s=_throughput(filled), latency_s=_latencies(filled, scenario)),
         sources=(source,),
-        facts={"version": filled.get("cassandra_version", ""), "case": _case(filled), "machine": notes_of(filled).get("host_guess", "")},
+        facts=_facts(filled),
     )
+
+
+def _facts(row: Row) -> dict[str, str]:
+    version, host = row.get("cassandra_version", ""), notes_of(row).get("host_guess", "")
+    return {"version": version, "case": _case(row), "machine": host}
 
 
 def _case(row: Row) -> str:
@@ -82,7 +87,7 @@ def notes_of(row: Row) -> dict[str, str]:
     {'repeat': '1', 'lat_op': 'read'}
     """
     parts = (part.strip().split("=", 1) for part in row.get("notes", "").split(";") if "=" in part)
-    return {name: value for name, value in parts}
+    return dict(parts)
 
 
 def _throughput(row: Row) -> Quantity:

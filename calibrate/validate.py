@@ -104,7 +104,8 @@ def validate(
     cells = combined(unseen)
     if not cells:
         raise MeasurementError(f"no run is left to validate {calibration.name}: it was fitted to all {len(runs)}")
-    return judged_runs({calibration.name: calibration}, [calibration.name] * len(cells), cells, solver, seed, progress, len(runs) - len(unseen))
+    name, fitted = calibration.name, len(runs) - len(unseen)
+    return judged_runs({name: calibration}, [name] * len(cells), cells, solver, seed, progress, fitted)
 
 
 def unseen_runs(calibration: Calibration, runs: Sequence[Run]) -> tuple[Run, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -143,7 +144,7 @@ class TestSuitability:
 
 
 class TestTables:
-    ROW = {
+    ROW: ClassVar = {
         "id": "X-01",
         "nodes": "3",
         "rf": "3",
@@ -195,7 +196,7 @@ class TestTables:
         assert len(study) == 194
         odd = tmp_path / "odd.csv"
         odd.write_text("a,b\n1,2\n")
-        with pytest.raises(MeasurementError, match="odd.csv"):
+        with pytest.raises(MeasurementError, match=r"odd\.csv"):
             read_runs([odd])
 
 

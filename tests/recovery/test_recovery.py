@@ -114,7 +114,9 @@ def measured(scenarios, logs, rng, noise=NOISE, start=START_SPREAD):
         Run(
             run.name,
             run.scenario,
-            Metrics(throughput_per_s=quantity(float(np.exp(log + speeds[start_of(run)] + rng.normal(0, spread))), noise)),
+            Metrics(
+                throughput_per_s=quantity(float(np.exp(log + speeds[start_of(run)] + rng.normal(0, spread))), noise)
+            ),
         )
         for run, log in zip(bare, logs, strict=True)
     ]

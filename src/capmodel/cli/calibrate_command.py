@@ -19,10 +19,10 @@ EPILOG = """Examples:
 
 def calibrate(
     files: Annotated[
-        list[Path], typer.Argument(metavar="MEASUREMENT…", help="Measurement files, folders of them, or tables of runs.")
+        list[Path], typer.Argument(metavar="MEASUREMENT…", help="Measurement files, folders of them, tables of runs.")
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="File for the calibration.")],
-    profile: Annotated[str, typer.Option(help="What is known before: a shipped profile's name, or a file.")] = "default",
+    profile: Annotated[str, typer.Option(help="What is known before: a shipped profile, or a file.")] = "default",
     where: Annotated[
         list[str] | None, typer.Option(metavar="CONDITION", help="Use such runs only, as in nodes<=2 or cl=ONE.")
     ] = None,

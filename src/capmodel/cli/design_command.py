@@ -16,7 +16,7 @@ EPILOG = """Examples:
 
 
 def design(
-    scenario: Annotated[str, typer.Option(help="What the question is about: a shipped scenario, or a file.")] = "default",
+    scenario: Annotated[str, typer.Option(help="What is asked about: a shipped scenario, or a file.")] = "default",
     profile: Annotated[str, typer.Option(help="A calibration, or the profile to start from.")] = "default",
     question: Annotated[str, typer.Option(help="add-node or throughput.")] = "add-node",
     runs: Annotated[int, typer.Option(min=1, max=100, help="How many runs can be made.")] = 10,
@@ -29,7 +29,7 @@ def design(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write the plan: a YAML file, or a folder of scenario files for `load run --scenario`."),
+        typer.Option("--output", "-o", help="Write the plan: a YAML file, or a folder of scenarios for `load run`."),
     ] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
 ) -> None:

@@ -14,13 +14,15 @@ EPILOG = """Examples:
   capmodel validate mine.yaml runs.csv --where rf=3 --plot errors.svg
 
   capmodel validate default measurements/ --split small-to-large
+
+  capmodel validate mine.yaml lab/ --anchored
 """
 
 
 def validate(
-    calibration: Annotated[str, typer.Argument(help="A calibration file; with --split, what is known before the fits.")],
+    calibration: Annotated[str, typer.Argument(help="A calibration file; with --split, what is known before.")],
     files: Annotated[
-        list[Path], typer.Argument(metavar="MEASUREMENT…", help="Measurement files, folders of them, or tables of runs.")
+        list[Path], typer.Argument(metavar="MEASUREMENT…", help="Measurement files, folders of them, tables of runs.")
     ],
     where: Annotated[
         list[str] | None, typer.Option(metavar="CONDITION", help="Predict such runs only, as in nodes>2 or cl=QUORUM.")
@@ -29,6 +31,9 @@ def validate(
         str | None,
         typer.Option(help="leave-one-out, leave-structure-out, small-to-large, or a condition of the runs to fit to."),
     ] = None,
+    anchored: Annotated[
+        bool, typer.Option("--anchored", help="Take the speed of each layout from its runs at RF 1, token-aware.")
+    ] = False,
     solver: Annotated[str, typer.Option(help="simulate or mva.")] = "simulate",
     plot: Annotated[Path | None, typer.Option(help="Write predicted over measured figures as an SVG picture.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the simulation.")] = 1,
@@ -37,9 +42,11 @@ def validate(
     """Predict runs and set the measured figures beside the predictions, with their errors and intervals."""
     import json as json_module
 
+    from ..calibrate.anchors import anchored as at_the_speed_of_anchors
     from ..calibrate.factors import chosen
     from ..calibrate.run_files import read_runs
     from ..calibrate.splits import splitter, validate_split
+    from ..calibrate.validate import unseen_runs
     from ..calibrate.validate import validate as validate_runs
     from ..calibrate.validation_summary import validation_summary
     from ..model.calibration_file import load_calibration
@@ -50,17 +57,24 @@ def validate(
     from ..report.validation_text import validation_text
     from .progress import stages
 
+    if anchored and split is not None:
+        raise InputError([Problem("--anchored", True, "without --split: the anchors are held out themselves")])
     if solver not in ("simulate", "mva"):
         raise InputError([Problem("--solver", solver, "simulate or mva")])
     known = load_calibration(calibration)
     runs, refused = read_runs(files)
     runs = chosen(runs, where or [])
     with stages() as progress:
+        if anchored:
+            on_hosts = at_the_speed_of_anchors(known, unseen_runs(known, runs))
+            runs = on_hosts.runs
         if split is None:
             found = validate_runs(known, runs, solver, seed, progress)
         else:
             found = validate_split(runs, known, splitter(split), solver, seed, progress)
     summary = validation_summary(found)
+    if anchored:
+        summary["speeds"] = dict(on_hosts.speeds)
     if plot is not None:
         write_whole(validation_svg(summary["cells"]), plot)
     typer.echo(json_module.dumps(summary, indent=2, ensure_ascii=False) if json_ else validation_text(summary))

@@ -53,7 +53,8 @@ class _Axis:
         """Yield axes, the diagonal, tick labels and titles."""
         first, last = math.exp(self._low), math.exp(self._high)
         x0, x1, y0, y1 = self.x(first), self.x(last), self.y(first), self.y(last)
-        yield f'<rect x="{x0:.1f}" y="{y1:.1f}" width="{x1 - x0:.1f}" height="{y0 - y1:.1f}" fill="none" stroke="#999"/>'
+        size = f'width="{x1 - x0:.1f}" height="{y0 - y1:.1f}"'
+        yield f'<rect x="{x0:.1f}" y="{y1:.1f}" {size} fill="none" stroke="#999"/>'
         yield f'<line x1="{x0:.1f}" y1="{y0:.1f}" x2="{x1:.1f}" y2="{y1:.1f}" stroke="#bbb" stroke-dasharray="4 3"/>'
         yield f'<text x="{(x0 + x1) / 2:.1f}" y="18" text-anchor="middle" font-weight="bold">{kind}</text>'
         yield f'<text x="{(x0 + x1) / 2:.1f}" y="{SIZE - 8}" text-anchor="middle">measured</text>'

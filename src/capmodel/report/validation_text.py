@@ -18,6 +18,8 @@ def _lines(summary: Summary) -> Iterator[str]:
     yield ""
     yield f"{'figure':<12}{'n':>5} {'median':>7} {'nine in ten':>12} {'bias':>7} {'noise':>7}  90 % intervals"
     yield from (_summary(one) for one in summary["summaries"])
+    if "speeds" in summary:
+        yield "speed by start, from its runs at RF 1: " + ", ".join(f"{k} {v:.2f}" for k, v in summary["speeds"].items())
     if summary["bias"]:
         yield ""
         yield "Bias of the throughput by factor (* more than chance)"
@@ -33,7 +35,7 @@ def _lines(summary: Summary) -> Iterator[str]:
 
 
 def _cells(cells: list[Summary]) -> Iterator[str]:
-    yield f"{'run':<52}{'figure':<11}{'measured':>11} {'predicted':>11} {'interval':>23} {'error':>7}"
+    yield f"{'run':<52}{'figure':<11}{'measured':>11} {'predicted':>11} {'interval':>23}   error"
     for cell in cells:
         scale, unit = _unit(cell["kind"])
         low, high = cell["low"], cell["high"]
