@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -42,7 +42,27 @@ def validate(
     """Predict runs and set the measured figures beside the predictions, with their errors and intervals."""
     import json as json_module
 
-    from ..calibrate.anchors import anchored as at_the_speed_of_anchors
+    from ..model.document import write_whole
+    from ..report.validation_plot import validation_svg
+    from ..report.validation_text import validation_text
+
+    summary = _summary(calibration, files, where or [], split, anchored, solver, seed)
+    if plot is not None:
+        write_whole(validation_svg(summary["cells"]), plot)
+    typer.echo(json_module.dumps(summary, indent=2, ensure_ascii=False) if json_ else validation_text(summary))
+
+
+def _summary(
+    calibration: str,
+    files: list[Path],
+    where: list[str],
+    split: str | None,
+    anchored: bool,
+    solver: str,
+    seed: int,
+) -> dict[str, Any]:
+    """Return what a validation found, in plain types; what was refused goes to standard error."""
+    from ..calibrate.anchors import anchored as at_their_speed
     from ..calibrate.factors import chosen
     from ..calibrate.run_files import read_runs
     from ..calibrate.splits import splitter, validate_split
@@ -50,33 +70,30 @@ def validate(
     from ..calibrate.validate import validate as validate_runs
     from ..calibrate.validation_summary import validation_summary
     from ..model.calibration_file import load_calibration
-    from ..model.document import write_whole
-    from ..model.errors import InputError, Problem
     from ..report.calibration_text import refusals
-    from ..report.validation_plot import validation_svg
-    from ..report.validation_text import validation_text
     from .progress import stages
 
-    if anchored and split is not None:
-        raise InputError([Problem("--anchored", True, "without --split: the anchors are held out themselves")])
-    if solver not in ("simulate", "mva"):
-        raise InputError([Problem("--solver", solver, "simulate or mva")])
+    _check(solver, split, anchored)
     known = load_calibration(calibration)
     runs, refused = read_runs(files)
-    runs = chosen(runs, where or [])
+    for line in refusals([{"name": one.name, "reasons": one.reasons} for one in refused]):
+        typer.echo(f"capmodel: refused: {line}", err=True)
+    runs = chosen(runs, where)
+    on_hosts = at_their_speed(known, unseen_runs(known, runs)) if anchored else None
+    runs = runs if on_hosts is None else on_hosts.runs
     with stages() as progress:
-        if anchored:
-            on_hosts = at_the_speed_of_anchors(known, unseen_runs(known, runs))
-            runs = on_hosts.runs
         if split is None:
             found = validate_runs(known, runs, solver, seed, progress)
         else:
             found = validate_split(runs, known, splitter(split), solver, seed, progress)
-    summary = validation_summary(found)
-    if anchored:
-        summary["speeds"] = dict(on_hosts.speeds)
-    if plot is not None:
-        write_whole(validation_svg(summary["cells"]), plot)
-    typer.echo(json_module.dumps(summary, indent=2, ensure_ascii=False) if json_ else validation_text(summary))
-    for line in refusals([{"name": one.name, "reasons": one.reasons} for one in refused]):
-        typer.echo(f"capmodel: refused: {line}", err=True)
+    speeds = {} if on_hosts is None else {"speeds": dict(on_hosts.speeds)}
+    return validation_summary(found) | speeds
+
+
+def _check(solver: str, split: str | None, anchored: bool) -> None:
+    from ..model.errors import InputError, Problem
+
+    if solver not in ("simulate", "mva"):
+        raise InputError([Problem("--solver", solver, "simulate or mva")])
+    if anchored and split is not None:
+        raise InputError([Problem("--anchored", True, "without --split: the anchors are held out themselves")])

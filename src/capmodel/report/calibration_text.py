@@ -39,8 +39,8 @@ def _errors(summary: Mapping[str, Any]) -> Iterator[str]:
     yield f"{'run':<58}{'measured':>12} {'fitted':>8} {'left out':>8} {'noise':>7}"
     for run in summary["runs"]:
         shown = f"{run['measured']:,.0f}/s" if run["what"] == "throughput" else f"{run['measured'] * 1e6:,.0f} µs CPU"
-        errors = f"{run['fitted_error']:>+8.1%} {run['left_out_error']:>+8.1%} {run['noise']:>7.1%}"
-        yield f"{run['run']:<58}{shown:>12} {errors}"
+        missed = f"{run['fitted_error']:>+8.1%} {run['left_out_error']:>+8.1%} {run['noise']:>7.1%}"
+        yield f"{run['run']:<58}{shown:>12} {missed}"
     if errors["n"]:
         yield (
             f"median error {errors['median']:.1%} (nine in ten {errors['p90']:.1%}); "

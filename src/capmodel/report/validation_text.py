@@ -19,7 +19,7 @@ def _lines(summary: Summary) -> Iterator[str]:
     yield f"{'figure':<12}{'n':>5} {'median':>7} {'nine in ten':>12} {'bias':>7} {'noise':>7}  90 % intervals"
     yield from (_summary(one) for one in summary["summaries"])
     if "speeds" in summary:
-        yield "speed by start, from its runs at RF 1: " + ", ".join(f"{k} {v:.2f}" for k, v in summary["speeds"].items())
+        yield "speed by start, from runs at RF 1: " + ", ".join(f"{k} {v:.2f}" for k, v in summary["speeds"].items())
     if summary["bias"]:
         yield ""
         yield "Bias of the throughput by factor (* more than chance)"
