@@ -59,8 +59,24 @@ class Conductor:
     """Leads one run."""
 
     def __init__(
-        self, crew: Crew, plan: LoadPlan, reader: Reader, show: Show, interruption: Interruption, when_measured: Callable[[], None]
+        self,
+        crew: Crew,
+        plan: LoadPlan,
+        reader: Reader,
+        show: Show,
+        interruption: Interruption,
+        when_measured: Callable[[], None],
     ) -> None:
+        """Make ready to lead a run.
+
+        Args:
+            crew: sends the load.
+            plan: for how long.
+            reader: reads the nodes before and after the measured time.
+            show: takes a look at the run after every interval.
+            interruption: whether somebody wants the run to end.
+            when_measured: called when the measured time begins.
+        """
         self._crew, self._plan, self._reader, self._show = crew, plan, reader, show
         self._interruption, self._when_measured = interruption, when_measured
         self.course = Course(plan)

@@ -64,7 +64,8 @@ def _area(x: Floats | float, exponent: float) -> Floats:
     """Return the integral of t ** -exponent from 1 to x."""
     logarithm = np.log(np.asarray(x, dtype=np.float64))
     power = (1.0 - exponent) * logarithm
-    return np.asarray(logarithm * np.where(np.abs(power) < 1e-12, 1.0, np.expm1(power) / np.where(power == 0, 1, power)))
+    safe = np.where(power == 0, 1.0, power)
+    return np.asarray(logarithm * np.where(np.abs(power) < 1e-12, 1.0, np.expm1(safe) / safe))
 
 
 def _inverse(area: Floats, exponent: float) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ...model.errors import InputError, Problem
 from .requests import Batches
@@ -32,7 +32,7 @@ class LoadPlan:
     """Length of an interval; a fortieth of the duration, 0.1 s to 1 s, when not given."""
     timeout_s: float = 12.0
     """After which a request counts as failed."""
-    batches: Batches = Batches()
+    batches: Batches = field(default_factory=Batches)
     keyspace: str | None = None
     """Named after the replication when not given."""
     table: str | None = None
@@ -67,6 +67,25 @@ class LoadPlan:
             ("batch-share", self.batches.share, "a share from 0 to 1", 0 <= self.batches.share <= 1),
             ("batch-rows", self.batches.rows, "1 row or more", self.batches.rows >= 1),
             ("seed", self.seed, "0 or more", self.seed >= 0),
+        )
+
+    def on(
+        self,
+        keyspace: str | None,
+        table: str | None,
+        separate_writes: bool,
+        table_options: Mapping[str, str],
+        batch_share: float,
+        batch_rows: int,
+    ) -> LoadPlan:
+        """Return the same plan on another table, with other writes."""
+        return replace(
+            self,
+            keyspace=keyspace,
+            table=table,
+            separate_writes=separate_writes,
+            table_options=table_options,
+            batches=Batches(batch_share, batch_rows),
         )
 
     @property

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count, takewhile
 from typing import Any
 
 from .access import Access
@@ -18,16 +19,24 @@ from .cassandra_connection import Sender, driver_version, sender
 from .session import ONE_PROCESSOR, Approach, BackendFacts, Done, Statement, Values
 
 Bind = Callable[[Values], Any]
+TIMED_OUT = "OperationTimedOut"
+"""As the driver calls a request whose time is over."""
+EXPIRY_STEP_S = 0.1
 
 
 class PythonSession:
     """Sends by the Python driver."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, driver: Sender) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, driver: Sender, timeout_s: float) -> None:
         self._loop = loop
         self._driver = driver
-        self._answers: deque[tuple[Done, float, str | None, int]] = deque()
+        self._timeout_s = timeout_s
+        self._numbers = count()
+        self._waiting: dict[int, tuple[float, Done]] = {}
+        """Deadlines, ascending because every request has the same time."""
+        self._answers: deque[tuple[int, float, str | None, int]] = deque()
         self._called = False
+        self._expire()
 
     def prepare(self, statement: Statement) -> Bind:
         """Return the function that binds values."""
@@ -35,9 +44,11 @@ class PythonSession:
 
     def send(self, handle: Bind, values: Values, done: Done) -> None:
         """Send a request."""
+        number = next(self._numbers)
+        self._waiting[number] = (self._loop.time() + self._timeout_s, done)
 
         def answered(at_s: float, error: str | None, rows: int) -> None:
-            self._answers.append((done, at_s, error, rows))
+            self._answers.append((number, at_s, error, rows))
             if not self._called:
                 self._called = True
                 self._loop.call_soon_threadsafe(self._take)
@@ -48,8 +59,18 @@ class PythonSession:
         """Hand over all answers; one that comes after the flag is lowered calls again, so that none is left."""
         self._called = False
         while self._answers:
-            done, at_s, error, rows = self._answers.popleft()
-            done(at_s, error, rows)
+            number, at_s, error, rows = self._answers.popleft()
+            _, done = self._waiting.pop(number, (0.0, None))
+            if done is not None:
+                done(at_s, error, rows)
+
+    def _expire(self) -> None:
+        """Give up requests whose time is over; their answers, should they come, are dropped."""
+        now_s = self._loop.time()
+        over = list(takewhile(lambda number: self._waiting[number][0] <= now_s, self._waiting))
+        for number in over:
+            self._waiting.pop(number)[1](now_s, TIMED_OUT, 0)
+        self._loop.call_later(EXPIRY_STEP_S, self._expire)
 
 
 @dataclass(frozen=True)
@@ -68,4 +89,4 @@ class PythonBackend:
     def session(self, loop: asyncio.AbstractEventLoop, part: int) -> Iterator[PythonSession]:
         """Yield the session of one process."""
         with sender(self.access, self.approach) as (driver, _):
-            yield PythonSession(loop, driver)
+            yield PythonSession(loop, driver, self.approach.timeout_s)

@@ -115,7 +115,9 @@ def run_in_memory(
     return measurement_of(scenario, plan, record, SiteFacts())
 
 
-def rehearse(scenario: Scenario, cluster: MemoryCluster, plan: LoadPlan | None = None, keep: Keep = keep_nothing) -> Measurement:
+def rehearse(
+    scenario: Scenario, cluster: MemoryCluster, plan: LoadPlan | None = None, keep: Keep = keep_nothing
+) -> Measurement:
     """Drive one cluster in memory in simulated time: the same bytes for the same seed."""
     plan = plan or LoadPlan()
     in_memory_approach(scenario)

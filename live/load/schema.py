@@ -98,7 +98,8 @@ def make_keyspace(console: Console, name: str, replication: Mapping[str, str]) -
         console.ask(f"CREATE KEYSPACE {name} WITH replication = {{{text}}}")
         wait_for_agreement(console)
         return
-    found = {key: value.rpartition(".")[2] if key == "class" else value for key, value in rows[0]["replication"].items()}
+    found = dict(rows[0]["replication"])
+    found["class"] = found["class"].rpartition(".")[2]
     if found != dict(replication):
         raise InputError(
             f"keyspace {name} is there with replication {_factors(found)}, the scenario wants {_factors(replication)}; "

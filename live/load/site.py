@@ -72,7 +72,8 @@ def approach_of(scenario: Scenario, plan: LoadPlan, access: Access, nodes: Seque
     coordinators = plan.coordinators or tuple(_numbered(clients.coordinators, addresses))
     unknown = [name for name in coordinators if name not in addresses]
     if unknown:
-        raise ScenarioError([Problem("coordinators", ", ".join(unknown), f"nodes of the cluster: {', '.join(addresses)}")])
+        right = f"nodes of the cluster: {', '.join(addresses)}"
+        raise ScenarioError([Problem("coordinators", ", ".join(unknown), right)])
     datacenters = sorted({node.datacenter for node in nodes})
     return Approach(
         routing=clients.routing,

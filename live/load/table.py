@@ -139,6 +139,7 @@ def read_mark(comment: str, table: LoadTable) -> Mark:
         )
     loaded, wanted = int(found.pop("loaded", 0)), Mark.of(table).shape
     if found != wanted:
-        other = ", ".join(f"{name} {found.get(name)} not {wanted[name]}" for name in wanted if found.get(name) != wanted[name])
+        unlike = [name for name in wanted if found.get(name) != wanted[name]]
+        other = ", ".join(f"{name} {found.get(name)} not {wanted[name]}" for name in unlike)
         raise InputError(f"{table.full_name} was made for other rows ({other}); name another table (--table)")
     return Mark(wanted, loaded)

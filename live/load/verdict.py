@@ -9,6 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
+from ...model.batch_means import mean_estimate
 from ...model.measurement import Verdict
 from ...model.units import format_duration
 from .buckets import added
@@ -29,6 +32,8 @@ HOST_IDLE_RATIO = 0.10
 """Idle share of the host below which nodes and load wait for each other (evidence/lab-fidelity.md, section 2)."""
 ERROR_RATIO = 0.01
 MISSING_RATIO = 0.001
+WIDE_RATIO = 0.10
+"""Half-width of the rate's interval beyond which a run says little: repeated runs of a lab lie closer together."""
 OVERLOAD = ("Timeout", "TimedOut", "Overloaded", "Busy", "Unanswered")
 """Parts of the names of errors by which a cluster says that it is too slow."""
 
@@ -107,8 +112,12 @@ def _errors(judged: Judged) -> Iterator[tuple[Kind, str]]:
 
 def _unsteady(judged: Judged) -> Iterator[tuple[Kind, str]]:
     rates = [interval.rate_per_s for interval in judged.intervals]
+    error = mean_estimate(np.asarray(rates)).relative_error if len(rates) >= FEWEST_INTERVALS else 0.0
+    if error > WIDE_RATIO:
+        yield "not-steady", f"the rate moved so much that it is known only to ±{error:.0%}"
     if (change := drift(rates)) is not None:
-        yield "not-steady", f"the second half was {abs(change):.0%} {'faster' if change > 0 else 'slower'} than the first"
+        way = "faster" if change > 0 else "slower"
+        yield "not-steady", f"the second half was {abs(change):.0%} {way} than the first"
     if (still_s := standstill_s(rates, judged.interval_s)) > 0:
         yield "not-steady", f"nearly nothing was answered for {format_duration(still_s)}"
     if judged.lost_processes:
