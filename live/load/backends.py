@@ -15,6 +15,16 @@ MEMORY = "memory"
 EXTRA = "pip install 'capmodel[live]'"
 
 
+def check_backend(name: str) -> None:
+    """Refuse a backend that there is not.
+
+    Raises:
+        InputError: there is none of that name.
+    """
+    if name not in BACKENDS:
+        raise InputError([Problem("--backend", name, f"one of {', '.join((*BACKENDS, MEMORY))}")])
+
+
 def backend_of(name: str, access: Access, approach: Approach) -> Backend:
     """Return the backend of that name.
 
@@ -22,8 +32,7 @@ def backend_of(name: str, access: Access, approach: Approach) -> Backend:
         InputError: there is none.
         RunError: its driver is not installed.
     """
-    if name not in BACKENDS:
-        raise InputError([Problem("--backend", name, f"one of {', '.join((*BACKENDS, MEMORY))}")])
+    check_backend(name)
     module, attribute = BACKENDS[name]
     try:
         found = getattr(import_module(f".{module}", __package__), attribute)

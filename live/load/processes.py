@@ -7,6 +7,8 @@ none: each process finds its pipe closed at the end of its interval and ends.
 from __future__ import annotations
 
 import multiprocessing
+import subprocess
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +18,7 @@ from types import TracebackType
 from ...model.errors import RunError
 from .interval import Interval
 from .session import BackendFacts
-from .worker import Failed, Job, Over, Ready, work
+from .worker import Failed, Job, Over, Ready
 
 CONNECT_S = 60.0
 """Time for all processes to start, connect and prepare."""
@@ -24,6 +26,8 @@ LEAD_S = 0.05
 """From the word to the start, so that all processes begin together."""
 END_S = 5.0
 """Time for a process to end by itself; draining takes up to 2 s of it."""
+HURRIED_END_S = 0.5
+"""The same when the run has failed."""
 
 
 @dataclass(frozen=True)
@@ -50,36 +54,40 @@ class Processes:
         self._jobs = jobs
         self._pipes: dict[Connection, int] = {}
         self._silent: set[Connection] = set()
-        self._children: list[multiprocessing.process.BaseProcess] = []
+        self._children: list[subprocess.Popen[bytes]] = []
         self.facts: BackendFacts | None = None
         """What the backend says of itself, once begun."""
 
     def __enter__(self) -> Processes:
-        spawn = multiprocessing.get_context("spawn")
         for job in self._jobs:
-            ours, theirs = spawn.Pipe()
-            child = spawn.Process(target=work, args=(job, theirs), name=f"capmodel load {job.part}", daemon=True)
-            child.start()
-            theirs.close()
-            self._pipes[ours] = job.part
-            self._children.append(child)
+            self._start(job)
         return self
+
+    def _start(self, job: Job) -> None:
+        """Start a process with a pipe, and give it its job.
+
+        It runs a module of its own and not the program it came from, so that a script or a notebook needs no guard.
+        """
+        ours, theirs = multiprocessing.Pipe()
+        command = [sys.executable, "-m", f"{__package__}.worker_process", str(theirs.fileno())]
+        child = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, start_new_session=True)
+        theirs.close()
+        self._pipes[ours] = job.part
+        self._children.append(child)
+        ours.send(job)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.stop()
-        deadline_s = time.monotonic() + (END_S if kind is None else 0.5)
+        deadline_s = time.monotonic() + (END_S if kind is None else HURRIED_END_S)
         for pipe in self._pipes:
             pipe.close()
         for child in self._children:
-            child.join(max(0.0, deadline_s - time.monotonic()))
-            if child.is_alive():
-                child.kill()
-                child.join()
+            _end(child, deadline_s)
 
     @property
     def pids(self) -> tuple[int, ...]:
         """Ids of the processes."""
-        return tuple(child.pid for child in self._children if child.pid is not None)
+        return tuple(child.pid for child in self._children)
 
     def begin(self) -> float:
         """Wait until all are ready, and start them; return the time of the start.
@@ -124,6 +132,15 @@ class Processes:
                 if isinstance(message, Left):
                     self._silent.add(pipe)
                 yield message
+
+
+def _end(child: subprocess.Popen[bytes], deadline_s: float) -> None:
+    """Wait for a process, and kill it when it does not end in time."""
+    try:
+        child.wait(max(0.0, deadline_s - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
 
 
 def _received(pipe: Connection, part: int) -> Heard | Left:

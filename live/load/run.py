@@ -13,7 +13,7 @@ from ...model.errors import InputError, Problem, RunError, ScenarioError
 from ...model.measurement import Measurement
 from ...model.scenario import Scenario, resolved_in_flight
 from .access import Access
-from .backends import EXTRA, backend_of
+from .backends import EXTRA, backend_of, check_backend
 from .conduct import Conductor, Crew, Reader
 from .console import Console
 from .counters import settings
@@ -72,6 +72,7 @@ def run_load(
         KeyboardInterrupt: ended by somebody before anything was measured.
     """
     plan = plan or LoadPlan()
+    check_backend(backend)
     in_flight = _in_flight(scenario, plan)
     with _console(access) as console, interruptions() as interruption:
         check_nodes(scenario, console.nodes)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import signal
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -185,11 +184,11 @@ def _begun(requests: Iterator[Request]) -> Iterator[Request]:
     return whole()
 
 
-def work(job: Job, pipe: Connection) -> None:
-    """Do what a process does."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def work(pipe: Connection) -> None:
+    """Do what a process does, from its job to its end."""
     loop = asyncio.new_event_loop()
     try:
+        job = pipe.recv()
         with job.backend.session(loop, job.part) as session:
             _run(loop, session, job, pipe)
         pipe.send(Over())
