@@ -86,6 +86,7 @@ def test_compare_of_no_file_is_refused(tmp_path: Path, files: dict[str, str]) ->
         (["--batch-share", "1.5"], "0 to 1"),
         (["--set", "clients.in_flight=null", "--set", "clients.rate=100"], "this load is closed"),
         (["--duration", "1s", "--operations", "5"], "one of them"),
+        (["-o", "/no/such/folder/run.json"], "can be written to"),
     ],
 )
 def test_bad_options_are_refused_in_a_sentence(options: list[str], words: str) -> None:

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from capmodel.live.load.buckets import tally
 from capmodel.live.load.console import FoundNode, Row
 from capmodel.live.load.counters import TABLES, Sweep, differences, is_growing, messages, settings, sweep
 from capmodel.live.load.interval import Interval
 from capmodel.live.load.memory_session import FACTS
-from capmodel.live.load.node_outcome import cluster_facts, node_facts
+from capmodel.live.load.node_outcome import cluster_facts, node_facts, requests_between
 from capmodel.live.load.node_probe import NodeSurroundings, NodeUse, grown
 from capmodel.live.load.record import Reading, RunRecord, SiteFacts
 from capmodel.model.errors import RunError
@@ -112,7 +113,15 @@ def test_messages_of_an_idle_cluster_are_taken_off() -> None:
     with_idle, without = cluster_facts(record(), site), cluster_facts(record(idle=None), site)
     assert with_idle is not None and with_idle.messages == {"10.0.0.1": {"10.0.0.2": 3600.0}}
     assert without is not None and without.messages == {"10.0.0.1": {"10.0.0.2": 4000.0}}
-    assert with_idle.facts == {"counters_s": 20.0, "idle_window_s": 5.0}
+    assert with_idle.facts == {"counters_s": 20.0, "counters_requests": 0.0, "idle_window_s": 5.0}
+
+
+def test_requests_between_the_sweeps_are_reckoned_by_overlap() -> None:
+    """100 requests a second; the sweeps lie at 0.25 s of the first second and 0.5 s after the last."""
+    seconds = [Interval(at, float(at), at + 1.0, {"read": tally([0.001] * 100)}, {}) for at in range(4)]
+    span = (Reading(0.2, Sweep(0.25, {})), Reading(3.4, Sweep(3.5, {})))
+    run = record(warm_up=seconds[:1], measured=seconds[1:3], after=seconds[3:], span=span)
+    assert requests_between(run) == pytest.approx(325)
 
 
 def test_cpu_time_is_that_of_the_measured_time() -> None:

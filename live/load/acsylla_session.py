@@ -130,7 +130,7 @@ class AcsyllaBackend:
     def _settings(self) -> dict[str, Any]:
         access, approach = self.access, self.approach
         settings: dict[str, Any] = {
-            "contact_points": list(access.contact_points),
+            "contact_points": list(approach.coordinators or access.contact_points),
             "port": access.port,
             "protocol_version": PROTOCOL_VERSION,
             "connect_timeout": CONNECT_S,

@@ -86,7 +86,7 @@ def _cluster(
         request_timeout=timeout_s,
     )
     return Cluster(
-        access.contact_points,
+        approach.coordinators or access.contact_points,  # the driver starts only from nodes that it may talk to
         port=access.port,
         auth_provider=_authentication(access),
         ssl_context=_tls_context(access.tls) if access.tls else None,

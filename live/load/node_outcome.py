@@ -1,7 +1,8 @@
 """From what nodes said around a run to the nodes and the cluster of its measurement.
 
 CPU time, throttled time and disk operations are scaled from the time between the two readings to the measured time,
-which differ by some tens of milliseconds; counters are as read, and `counters_s` says between when and when.
+which differ by some tens of milliseconds. Counters are as read; `counters_s` is the time between the two sweeps, and
+`counters_requests` the requests answered in it, by which counts per request are to be reckoned.
 """
 
 from __future__ import annotations
@@ -69,6 +70,7 @@ def cluster_facts(record: RunRecord, site: SiteFacts) -> ClusterFacts | None:
     facts: dict[str, Fact] = {}
     if (span_s := _apart_s(record.span)) is not None:
         facts["counters_s"] = span_s
+        facts["counters_requests"] = round(requests_between(record), 1)
     if (idle_s := _apart_s(record.idle)) is not None:
         facts["idle_window_s"] = idle_s
     return ClusterFacts(
@@ -78,6 +80,15 @@ def cluster_facts(record: RunRecord, site: SiteFacts) -> ClusterFacts | None:
         messages=_messages(record),
         facts=facts,
     )
+
+
+def requests_between(record: RunRecord) -> float:
+    """Return the requests answered between the sweeps, those of an interval taken as even in it."""
+    assert record.span is not None and record.span[0].sweep is not None and record.span[1].sweep is not None
+    begin_s, end_s = record.span[0].sweep.at_s, record.span[1].sweep.at_s
+    intervals = (*record.warm_up, *record.measured, *record.after)
+    shared_s = ((each, min(each.ended_s, end_s) - max(each.began_s, begin_s)) for each in intervals)
+    return sum(each.rate_per_s * overlap_s for each, overlap_s in shared_s if overlap_s > 0)
 
 
 def _messages(record: RunRecord) -> dict[str, dict[str, float]]:

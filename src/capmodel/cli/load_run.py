@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from ..live.load.look import Show
 from ..live.load.memory_session import MemoryCluster
 from ..live.load.plan import LoadPlan
 from ..live.load.run import run_in_memory, run_load
+from ..model.errors import InputError, Problem
 from ..model.measurement import Measurement
 from ..model.measurement_file import dump_measurement, write_measurement
 from ..model.scenario import Scenario
@@ -23,6 +25,8 @@ from .load_view import LoadView
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C: 128 + SIGINT, as shells have it."""
+FAILED = 1
+"""Exit code of a run whose processes were all lost."""
 USUAL_DURATION = "10s"
 
 
@@ -66,6 +70,8 @@ class Driven:
 
 def drive(what: Driven) -> None:
     """Run a load, write and print what it measured."""
+    for place in (what.output, what.hdr_log):
+        check_place(place)
     kept: list[Interval] = []
     view = LoadView()
     try:
@@ -77,8 +83,18 @@ def drive(what: Driven) -> None:
     if what.hdr_log is not None:
         write_interval_log(kept, measurement.started_at, what.hdr_log)
     typer.echo(dump_measurement(measurement) if what.as_json else measurement_text(measurement), nl=not what.as_json)
-    if measurement.ended == "early":
-        raise typer.Exit(INTERRUPTED)
+    if measurement.ended != "planned":
+        raise typer.Exit(INTERRUPTED if measurement.ended == "early" else FAILED)
+
+
+def check_place(path: Path | None) -> None:
+    """Refuse a place that cannot be written to, before a run that would be lost for it.
+
+    Raises:
+        InputError: the folder is not there, or nobody may write into it.
+    """
+    if path is not None and not os.access(path.parent, os.W_OK):
+        raise InputError([Problem("--output", str(path), "a file in a folder that can be written to")])
 
 
 def _measured(what: Driven, show: Show, kept: list[Interval]) -> Measurement:
