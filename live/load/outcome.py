@@ -35,7 +35,7 @@ TOOL = "capmodel load run"
 def measurement_of(scenario: Scenario, plan: LoadPlan, record: RunRecord, site: SiteFacts) -> Measurement:
     """Return the measurement of a run."""
     measured = record.measured
-    names = list(dict.fromkeys(name for interval in measured for name in interval.latencies))
+    names = sorted({name for interval in measured for name in interval.latencies})
     start_s = measured[0].began_s if measured else 0.0
     return Measurement(
         name=scenario.name,
