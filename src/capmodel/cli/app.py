@@ -38,6 +38,8 @@ COMMANDS: Mapping[str, Command] = {
     "predict": Command("predict_command", "predict", "Throughput, latency, the limit, and what the next node brings."),
     "scenarios": Command("scenarios_command", "app", "List, show and check scenario files."),
     "lab": Command("lab_command", "app", "Real Cassandra nodes on this machine."),
+    "load": Command("load_command", "app", "Drive a cluster and measure it."),
+    "compare": Command("compare_command", "compare", "Two predictions or measurements, figure by figure."),
     "schema": Command("schema_command", "schema", "JSON Schemas of the files."),
 }
 EPILOG = """Examples:
