@@ -45,6 +45,8 @@ class _Newcomer:
     """Node that a token of the newcomer displaces from each range, [ranges]."""
     reach: NDArray[np.intp]
     """How many tokens further the newcomer's token may lie and still displace it, [ranges]."""
+    until: NDArray[np.intp]
+    """Range, counted on beyond the last, up to which a token would take over, [ranges]."""
     open: NDArray[np.bool_]
     """Ranges that the newcomer does not replicate yet, [ranges]."""
     excess: Floats
@@ -118,6 +120,7 @@ def _newcomer(
         width=width,
         loser=found.nodes[rows, column],
         reach=found.offsets[rows, column],
+        until=rows + 1 + found.offsets[rows, column],
         open=np.ones(owner.size, dtype=np.bool_),
         excess=owned - fair,
         need=float(fair[-1]),
@@ -149,10 +152,9 @@ def _take(newcomer: _Newcomer, tokens_left: int) -> float:
 def _passed(newcomer: _Newcomer, amount: Floats) -> Floats:
     """Sum an amount over the earlier ranges that a token in each range would take over, [ranges]."""
     ranges = amount.size
-    start = np.arange(1, ranges + 1)
-    change = tally(start, amount, 2 * ranges + 1)
-    change -= tally(start + newcomer.reach, amount, 2 * ranges + 1)
-    total = np.cumsum(change)
+    change = np.zeros(2 * ranges + 1)
+    change[1 : ranges + 1] = amount
+    total = np.cumsum(change - np.bincount(newcomer.until, amount, 2 * ranges + 1))
     folded: Floats = total[:ranges] + total[ranges : 2 * ranges]
     return folded
 

@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from .estimate import LEVEL, Estimate, Z
 
@@ -107,4 +106,6 @@ def _batch_count(values: int) -> int:
 
 def _student_over_normal(degrees: int) -> float:
     """Return the quantile of Student's t over that of the normal distribution, at the level of every interval."""
+    from scipy import special  # takes longer to load than an analysis to run
+
     return float(special.stdtrit(degrees, (1.0 + LEVEL) / 2.0)) / Z

@@ -116,6 +116,9 @@ class Cluster(Value):
     """How tokens are chosen."""
     tokens: tuple[tuple[int, ...], ...] = ()
     """Tokens of each node of a real ring (Murmur3, -2^63 … 2^63 - 1), in the order of the nodes."""
+    ownership: tuple[float, ...] = ()
+    """Share of the data that each node holds, in per cent, as `nodetool status KEYSPACE` prints it; checked against
+    the replication factor, and against `tokens` where they are given."""
     snitch: Snitch = Snitch.GOSSIPING
     """Endpoint snitch."""
     dynamic_snitch: bool = True

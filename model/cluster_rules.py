@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from .cluster import MAX_NODES
 from .errors import InputError, Problem
+from .ownership import check_ownership, ownership_of
 from .replication import factors_of
 from .ring import given_ring
 from .scenario import Scenario
@@ -22,6 +24,8 @@ Problems = Iterator[Problem]
 _PERCENTILE = re.compile(r"(\d{1,2}(\.\d{1,6})?)(p|percentile)", re.IGNORECASE)
 _COMPACTION_SINCE = {"STCS": (0, 6), "LCS": (1, 0), "TWCS": (3, 0), "UCS": (5, 0)}
 """First series with each compaction strategy (CASSANDRA-1608, -9666, -18397)."""
+OWNERSHIP_ROUNDING_PERCENT = 1.0
+"""How far reported ownership may be from that of the tokens: tools print one decimal, and rings change."""
 _READ_REPAIR_CHANCE_UNTIL = (4, 0)
 """First series without `read_repair_chance` (CASSANDRA-13910)."""
 
@@ -94,6 +98,25 @@ def token_problems(scenario: Scenario) -> Problems:
         node = unlike[0]
         right = f"{len(tokens[node.index])}, as many as node {node.index} is given"
         yield Problem("cluster.num_tokens", node.num_tokens, right)
+
+
+def ownership_problems(scenario: Scenario) -> Problems:
+    """Yield reported ownership that does not add up to 100 % × RF, or is not that of the tokens given."""
+    cluster, nodes = scenario.cluster, perceived(nodes_of(scenario), scenario.cluster.snitch)
+    reported = cluster.ownership
+    if not reported:
+        return
+    if len(reported) != len(nodes):
+        yield Problem("cluster.ownership", f"of {len(reported)} nodes", f"of {len(nodes)} nodes, one number each")
+        return
+    factor = sum(factors_of(cluster, nodes).values())
+    problems = list(problems_from(lambda: check_ownership(reported, factor)))
+    yield from (replace(problem, key=f"cluster.{problem.key}") for problem in problems)
+    if cluster.tokens and not problems:
+        held = 100 * ownership_of(given_ring(cluster.tokens), nodes, cluster.replication).replicated
+        node = max(range(len(nodes)), key=lambda node: abs(reported[node] - held[node]))
+        if abs(reported[node] - held[node]) > OWNERSHIP_ROUNDING_PERCENT:
+            yield Problem(f"cluster.ownership[{node}]", reported[node], f"{held[node]:.1f} %, as its tokens have it")
 
 
 def version_problems(scenario: Scenario) -> Problems:

@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 
 from .estimate import Z
+from .uncertainty import Parts
 
 HELPS, NO_GAIN, CANNOT_TELL = "helps", "no gain expected", "cannot tell"
 COSTS, COSTS_LITTLE = "costs", "costs little"
@@ -28,16 +29,19 @@ class Gain:
     low: float
     high: float
     verdict: str
+    doubt: str = "parameters"
+    """The largest part of its error: `parameters`, `rings`, `sampling` or `model`."""
 
 
-def gain(log_ratio: float, std_err: float, bar: float, *, loss: bool = False) -> Gain:
-    """Return the gain of a logarithmic ratio with its standard error, judged against a threshold.
+def gain(log_ratio: float, parts: Parts, bar: float, *, loss: bool = False) -> Gain:
+    """Return the gain of a logarithmic ratio with the parts of its error, judged against a threshold.
 
     With `loss` it is the change by one node less, and the question is what that costs.
     """
-    low, high = math.expm1(log_ratio - Z * std_err), math.expm1(log_ratio + Z * std_err)
+    low, high = math.expm1(log_ratio - Z * parts.total), math.expm1(log_ratio + Z * parts.total)
     judged = loss_verdict(low, high, bar) if loss else verdict(low, high, bar)
-    return Gain(math.expm1(log_ratio), low, high, judged)
+    by_cause = parts.as_dict()
+    return Gain(math.expm1(log_ratio), low, high, judged, max(by_cause, key=by_cause.__getitem__))
 
 
 def verdict(low: float, high: float, bar: float) -> str:

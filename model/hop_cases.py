@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from .placement import Placement
 from .tally import tally
@@ -30,8 +29,14 @@ class Cases:
     """One of the coordinators, [cases]."""
     replicas: IntArray
     """[cases, replicas]"""
-    coordinators: csr_array
-    """Probability of the set and each of its coordinators, [cases, nodes]."""
+    case: IntArray
+    """Case of each pair of a set and one of its coordinators, [pairs]."""
+    node: IntArray
+    """The coordinator of each pair, [pairs]."""
+    chance: Floats
+    """Probability of each pair, [pairs]."""
+    nodes: int
+    """Nodes of the cluster."""
     probability: Floats
     """Sum over the coordinators, [cases]."""
 
@@ -52,11 +57,9 @@ class Cases:
         Args:
             amount: messages to each replica given the case, [cases, replicas].
         """
-        cases, replicas = self.replicas.shape
-        bounds = np.arange(0, cases * replicas + 1, replicas)
-        values = np.asarray(amount, dtype=np.float64).ravel()
-        sent = csr_array((values, self.replicas.ravel(), bounds), shape=self.coordinators.shape)
-        return np.asarray((self.coordinators.T @ sent).toarray())
+        ways = self.node[:, None] * self.nodes + self.replicas[self.case]
+        sent = self.chance[:, None] * np.asarray(amount, dtype=np.float64)[self.case]
+        return tally(ways, sent, self.nodes**2).reshape(self.nodes, self.nodes)
 
 
 def cases_of(placement: Placement, matrix: Floats, rack: IntArray) -> list[Cases]:
@@ -88,10 +91,12 @@ def _alike(replicas: IntArray, chances: Floats, rack: IntArray) -> Cases:
     case = np.cumsum(present)[key] - 1
     first = first[present]
     probability = chances[sets, coordinators]
-    shape = (first.size, chances.shape[1])
     return Cases(
         coordinator=coordinators[first],
         replicas=replicas[sets[first]],
-        coordinators=csr_array((probability, (case, coordinators)), shape=shape),
+        case=case,
+        node=coordinators,
+        chance=probability,
+        nodes=chances.shape[1],
         probability=tally(case, probability, first.size),
     )

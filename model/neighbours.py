@@ -23,7 +23,12 @@ from .scenario import Scenario
 from .simulation.run import Budget, Progress
 from .study import Study, arranged
 from .topology import nodes_of
-from .uncertainty import parts_of_log
+from .uncertainty import over_rings, parts_of_log
+
+TENFOLD = 10.0
+"""Ratio of p99 that is not looked beyond: there one of both loads cannot be carried."""
+TRIFLE = 0.01
+"""Share of the largest stable load that stands for none."""
 
 
 @dataclass(frozen=True)
@@ -84,15 +89,21 @@ def neighbour(
     study = _study(scenario, rings, asked, rng)
     other = asked.analyse(study)
     bar = threshold(len(base.nodes))
-    logs = {"capacity": _log_ratio(other, analysed, other.capacity_per_s, analysed.capacity_per_s)}
+    logs = {"capacity": _log_ratio(other, analysed, _capacity(other), _capacity(analysed))}
     clients = None
     if own is not None and other.stable:
         logs["at_your_clients"] = _client_ratio(other, analysed)
         there = asked.alike(own).answer(study, other) if asked.solver == "simulate" else None
         clients = _client_gain(logs["at_your_clients"], other, own, there, bar, loss=change < 0)
-    parts = parts_of_log(other.members.blocks.without_limits(), logs["capacity"])
-    capacity = gain(float(logs["capacity"][0]), parts.total, bar, loss=change < 0)
+    capacity = _analysed_gain(other, logs["capacity"], bar, loss=change < 0)
     return Neighbour(change, clients, capacity, bar, other, logs)
+
+
+def _analysed_gain(other: Analysed, logs: Floats, bar: float, *, loss: bool) -> Gain:
+    """Return a gain by mean-value analysis, averaged over the rings."""
+    blocks = other.members.blocks.without_limits()
+    centre = float(logs[0]) + over_rings(blocks, logs)
+    return gain(centre, parts_of_log(blocks, logs), bar, loss=loss)
 
 
 def _study(scenario: Scenario, rings: list[Ring], asked: Questioned, rng: np.random.Generator) -> Study:
@@ -104,10 +115,16 @@ def _log_ratio(other: Analysed, own: Analysed, theirs: Floats, ours: Floats) -> 
     return np.asarray(np.log(other.members.blocks.paired(theirs) / own.members.blocks.paired(ours)))
 
 
+def _capacity(analysed: Analysed) -> Floats:
+    """Return the capacity, [members]; where no load meets the objectives a trifle, so that ratios exist."""
+    return np.maximum(analysed.capacity_per_s, TRIFLE * analysed.largest_stable_per_s)
+
+
 def _client_ratio(other: Analysed, own: Analysed) -> Floats:
     """Return the logarithm of the gain at the clients: throughput of a closed load, 1 / p99 of an open one."""
     if own.is_open:
-        return -_log_ratio(other, own, other.latency_s(None, "p99"), own.latency_s(None, "p99"))
+        tails = -_log_ratio(other, own, other.latency_s(None, "p99"), own.latency_s(None, "p99"))
+        return np.clip(tails, -np.log(TENFOLD), np.log(TENFOLD))
     return _log_ratio(other, own, other.solution.throughput_per_s, own.solution.throughput_per_s)
 
 
@@ -115,15 +132,13 @@ def _client_gain(
     logs: Floats, other: Analysed, own: Answer, there: Answer | None, bar: float, *, loss: bool
 ) -> Gain:
     """Return the gain, centred on the simulation when there is one."""
-    blocks = other.members.blocks.without_limits()
     if there is None:
-        parts = parts_of_log(blocks, logs)
-        return gain(float(logs[0]), parts.total, bar, loss=loss)
+        return _analysed_gain(other, logs, bar, loss=loss)
     ours, theirs = _served(own, other), _served(there, other)
     sampling = float(np.hypot(ours.parts.sampling, theirs.parts.sampling))
-    parts = parts_of_log(blocks, logs, sampling)
+    parts = parts_of_log(other.members.blocks.without_limits(), logs, sampling)
     sign = -1.0 if other.is_open else 1.0
-    return gain(sign * float(np.log(theirs.value / ours.value)), parts.total, bar, loss=loss)
+    return gain(sign * float(np.log(theirs.value / ours.value)), parts, bar, loss=loss)
 
 
 def _served(answer_: Answer, analysed: Analysed) -> Figure:

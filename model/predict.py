@@ -7,67 +7,30 @@ perturbation, one node more and one less, hops in closed form beside the simulat
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 import numpy as np
 
-from .answer import Analysed, Answer
+from .answer import Analysed
 from .bounds import bounds
 from .calibration import Calibration
-from .explain import Term, explain
+from .explain import explain
+from .findings import Findings, Options
 from .growth import resolved_clients
 from .hops import HopAnalysis, hop_analysis
-from .limit import Limit, find_limit
+from .limit import find_limit
 from .neighbours import Neighbour, Questioned, neighbour
 from .network import Floats
-from .objective import Objective
 from .prediction import Prediction
 from .publish import publish
 from .routing import coordinators_of
 from .scenario import Scenario
 from .settings import settings_of
-from .simulation.run import Budget, Progress
+from .simulation.run import Progress
 from .study import Study, draw_rings, study
 from .uncertainty import weights
 
 DRAWS = 80
 """Draws of the profile: the standard deviation of an answer is known to 8 %."""
-SOLVERS = ("bounds", "mva", "simulate")
-
-
-@dataclass(frozen=True)
-class Options:
-    """How a prediction is made."""
-
-    solver: str = "simulate"
-    seed: int = 1
-    budget: Budget = field(default_factory=Budget)
-    objectives: tuple[Objective, ...] = ()
-    """Latencies to keep; capacity is then the largest load within them."""
-    neighbours: bool = True
-    """Whether one node more and one less are looked at."""
-    explain: bool = False
-
-
-@dataclass(frozen=True)
-class Findings:
-    """All that was found out, before it is put into the published form."""
-
-    scenario: Scenario
-    calibration: Calibration
-    options: Options
-    study: Study
-    analysed: Analysed
-    answer: Answer | None
-    """None when an open load cannot be carried."""
-    limit: Limit
-    add_node: Neighbour | None
-    remove_node: Neighbour | None
-    hops: HopAnalysis
-    inputs: tuple[str, ...]
-    """The inputs that would change the answer most, most first."""
-    terms: tuple[Term, ...]
-    bound_per_s: float
 
 
 def predict(
@@ -136,7 +99,7 @@ def _discrepancy(calibration: Calibration) -> Mapping[str, float]:
 
 
 def _limited(analysed: Analysed) -> Floats:
-    return analysed.capacity_per_s if analysed.is_open else analysed.solution.throughput_per_s
+    return analysed.largest_stable_per_s if analysed.is_open else analysed.solution.throughput_per_s
 
 
 def _hops(base: Study) -> HopAnalysis:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .answer import Figure
+from .findings import Findings
 from .gain import CANNOT_TELL, Gain
 from .metrics import LatencyKind, Percentiles, Quantity
 from .neighbours import Neighbour
@@ -24,10 +24,7 @@ from .prediction import (
 )
 from .scenario_summary import scenario_summary
 from .simulation.run import Simulated
-from .words import add_words, headline, limit_words, remove_words
-
-if TYPE_CHECKING:
-    from .predict import Findings
+from .words import add_words, headline, limit_words, remedy_of_doubt, remove_words
 
 INPUTS = 3
 """Inputs that are named as those the answer depends on most."""
@@ -49,7 +46,7 @@ def publish(found: Findings) -> Prediction:
         seed=found.options.seed,
         simulated_requests=answer.simulated.requests if answer and answer.simulated else 0,
         throughput_per_s=_throughput(found),
-        largest_stable_per_s=None if answer else float(found.analysed.capacity_per_s[0]),
+        largest_stable_per_s=None if answer else float(found.analysed.largest_stable_per_s[0]),
         latency_s={} if answer is None or bounds_only else {n: _latency(by) for n, by in answer.latency_s.items()},
         latency_kind=LatencyKind.RESPONSE if found.analysed.is_open else LatencyKind.SERVICE,
         utilisation=_utilisation(found),
@@ -129,9 +126,9 @@ def _headline(found: Findings) -> str:
     more = found.add_node
     if more is None:
         return f"Limited by {found.limit.words}."
-    verdicts = [gain.verdict for gain in (more.at_your_clients, more.capacity) if gain]
-    unsure = found.inputs if CANNOT_TELL in verdicts else ()
-    return headline(more.at_your_clients, more.capacity, found.limit, list(unsure))
+    undecided = [gain for gain in (more.at_your_clients, more.capacity) if gain and gain.verdict == CANNOT_TELL]
+    measure = remedy_of_doubt(undecided[0].doubt, found.inputs) if undecided else ""
+    return headline(more.at_your_clients, more.capacity, found.limit, measure)
 
 
 def _warnings(found: Findings) -> Iterator[str]:
@@ -147,6 +144,11 @@ def _warnings(found: Findings) -> Iterator[str]:
     version, profile = found.scenario.cluster.version, found.calibration.cassandra_version
     if version.split(".")[:2] != profile.split(".")[:2]:
         yield f"the profile's demands are of Cassandra {profile}, the scenario's version is {version}"
+    unstable = _risk_of_overload(found)
+    if found.answer is not None and unstable > 0:
+        yield f"within the profile's uncertainty this load is more than the cluster can carry with {unstable:.0%}"
+    if found.options.objectives and found.analysed.capacity_per_s[0] <= 0:
+        yield f"no load, however small, meets {' and '.join(map(str, found.options.objectives))}"
     if found.add_node is not None and _leaves_racks_uneven(found):
         yield (
             "there are several racks, and a node more makes them uneven: it relieves its own rack only; "
@@ -154,6 +156,16 @@ def _warnings(found: Findings) -> Iterator[str]:
         )
     if found.remove_node is None and found.options.neighbours:
         yield "a node less cannot hold the replicas, so that is not looked at"
+
+
+def _risk_of_overload(found: Findings) -> float:
+    """Return the share of the profile's draws that cannot carry an open load."""
+    analysed = found.analysed
+    if not analysed.is_open:
+        return 0.0
+    draws = analysed.members.blocks["draws"]
+    carried = analysed.members.ensemble.rate_per_s[draws] <= analysed.largest_stable_per_s[draws]
+    return float(1 - carried.mean()) if carried.size else 0.0
 
 
 def _leaves_racks_uneven(found: Findings) -> bool:
@@ -171,5 +183,5 @@ def _falling_behind(found: Findings, simulated: Simulated) -> Iterator[str]:
     yield (
         f"the {pool.name} falls behind by {growth.max():,.0f} operations a second that no answer waits for; "
         f"Cassandra drops them after the timeout, and without drops at most "
-        f"{float(found.analysed.capacity_per_s[0]):,.0f}/s can be sustained"
+        f"{float(found.analysed.largest_stable_per_s[0]):,.0f}/s can be sustained"
     )

@@ -42,6 +42,7 @@ RULES: tuple[Rule, ...] = (
     Rule(cluster_rules.rack_problems, _SIZE),
     Rule(cluster_rules.replication_problems, _REPLICAS, "cluster.replication"),
     Rule(cluster_rules.token_problems, (*_SIZE, "cluster.tokens", "cluster.num_tokens")),
+    Rule(cluster_rules.ownership_problems, (*_REPLICAS, "cluster.tokens", "cluster.ownership")),
     Rule(cluster_rules.version_problems, (_VERSION,), _VERSION),
     Rule(cluster_rules.version_limit_problems, (_VERSION, "cluster.table", "cluster.settings")),
     Rule(cluster_rules.speculation_problems, ("cluster.table.speculative_retry",)),

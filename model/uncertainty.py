@@ -12,9 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .estimate import Interval, Z
+from .estimate import LEVEL, Interval, Z
 from .network import Floats
 from .perturbation import Blocks
+
+LEAST_DRAWS = 20
+"""Draws from which quantiles say more than a standard deviation."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +61,25 @@ def parts_of_log(blocks: Blocks, metric: Floats, sampling: float = 0.0, model: f
     draws = metric[blocks["draws"]]
     rings = np.concatenate([metric[blocks["nominal"]], metric[blocks["rings"]]])
     return Parts(
-        float(draws.std(ddof=1)) if draws.size > 1 else 0.0,
+        _spread(draws),
         float(rings.std(ddof=1)) if rings.size > 1 else 0.0,
         sampling,
         model,
     )
+
+
+def over_rings(blocks: Blocks, log_metric: Floats) -> float:
+    """Return how far the mean over all ring draws lies from the nominal ring, of a metric given by its logarithm."""
+    rings = np.concatenate([log_metric[blocks["nominal"]], log_metric[blocks["rings"]]])
+    return float(rings.mean() - rings[0])
+
+
+def _spread(draws: Floats) -> float:
+    """Return the standard deviation that the central 90 % of the draws have: draws far out do not widen it."""
+    if draws.size < LEAST_DRAWS:
+        return float(draws.std(ddof=1)) if draws.size > 1 else 0.0
+    low, high = np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return float(high - low) / (2 * Z)
 
 
 def weights(blocks: Blocks, metrics: Mapping[str, Floats]) -> list[tuple[str, float]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .demands import PARAMETERS
 from .gain import CANNOT_TELL, COSTS, COSTS_LITTLE, HELPS, Gain
 from .limit import WORDS, Limit
@@ -82,11 +84,20 @@ def remove_words(clients: Gain | None, capacity: Gain) -> str:
     return f"costs little {' and '.join(kept)}" if len(kept) == 2 else CANNOT_TELL
 
 
-def headline(clients: Gain | None, capacity: Gain, limit: Limit, inputs: list[str]) -> str:
-    """Return the line to forward."""
+def remedy_of_doubt(doubt: str, inputs: Sequence[str]) -> str:
+    """Return what makes an undecided answer surer, by the largest part of its error."""
+    if doubt == "rings":
+        return "give the tokens of your ring (`cluster.tokens`) to be sure"
+    if doubt == "sampling":
+        return "simulate longer (`--precision`) to be sure"
+    return f"measure {measurement(inputs[0])} to be sure" if inputs else ""
+
+
+def headline(clients: Gain | None, capacity: Gain, limit: Limit, surer: str) -> str:
+    """Return the line to forward; `surer` says what would make it surer."""
     at_clients = f"At your clients {interval(clients)}" if clients else "Load not carried"
-    measure = f"; measure {measurement(inputs[0])} to be sure" if inputs else ""
-    return f"{at_clients}; capacity {interval(capacity)}; limited by {limit.words}{measure}."
+    parts = [at_clients, f"capacity {interval(capacity)}", f"limited by {limit.words}", surer]
+    return "; ".join(part for part in parts if part) + "."
 
 
 def limit_words(limit: Limit) -> str:

@@ -168,25 +168,25 @@ def lies_within(samples: np.ndarray, expected: float, errors: float = 4.0) -> bo
     return abs(float(np.mean(samples)) - expected) <= errors * std_err
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def tiny() -> type[TinyNetwork]:
     """Builder of tiny networks."""
     return TinyNetwork
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def engine_of() -> Callable[..., Engine]:
     """Starts the engine of a tiny network."""
     return start_engine
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def observe() -> Callable[..., Observed]:
     """Runs a tiny network over a fixed set of seeds."""
     return observe_network
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def agrees() -> Callable[..., bool]:
     """Compares results of several seeds with theory, within four standard errors."""
     return lies_within

@@ -27,10 +27,11 @@ from .engine import Engine
 PERCENTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 FIRST_LOOK = 12_000
 """Requests answered before the first look, at least."""
-ROUNDS = 12
+ROUNDS = 5
 """Requests answered before the first look, per request in flight."""
 PILOT_SHARE = 0.25
-"""Share of the first look after which speculation thresholds are set from the durations seen so far."""
+"""Share of the first look after which speculation thresholds are set from the durations seen so far; how long a run
+goes on after that changes nothing in it."""
 MOST_REQUESTS = 60_000
 """Requests after which a run stops whatever its precision, unless a budget says more: about two seconds."""
 
@@ -110,14 +111,17 @@ class Run:
         self._most = max(self._budget.most_requests, ROUNDS * (network.load.in_flight or 1))
         self._marks: list[_Mark] = []
         self._warm_up = 0
+        self._pilot = 0
         self._steady = True
 
     def result(self) -> Simulated:
         """Run all looks and return the result of the last."""
         started_s = time.monotonic()
         population = self._network.load.in_flight or 1
-        length = self._budget.requests or max(FIRST_LOOK, ROUNDS * population)
-        self._advance(max(1, int(PILOT_SHARE * length)))
+        first_look = max(FIRST_LOOK, ROUNDS * population)
+        length = self._budget.requests or first_look
+        self._pilot = min(int(PILOT_SHARE * first_look), length // 2)
+        self._advance(self._pilot)
         self._set_thresholds()
         while True:
             self._advance(length)
@@ -167,7 +171,7 @@ class Run:
             durations.clear()
         found = warmup_length(np.asarray(self._engine.latency_s))
         self._steady = found.steady
-        self._warm_up = max(found.length, int(PILOT_SHARE * FIRST_LOOK) if self._engine.thresholds else 0)
+        self._warm_up = max(found.length, self._pilot if self._engine.thresholds else 0)
         self._warm_up = min(self._warm_up, len(self._engine.latency_s) // 2)
 
     def _throughput(self) -> Estimate:

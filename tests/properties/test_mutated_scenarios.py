@@ -186,7 +186,7 @@ def test_the_mutations_bite_and_the_unmutated_pass(tmp_path: Path) -> None:
     seen = {Scenario: 0, ScenarioError: 0}
 
     @given(values=mutated())
-    @QUICK
+    @settings(QUICK, max_examples=250)
     def count(values: dict[str, Any]) -> None:
         path = tmp_path / "mutated.yaml"
         path.write_text(yaml.safe_dump(values, allow_unicode=True), encoding="utf-8")

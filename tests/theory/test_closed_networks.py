@@ -54,7 +54,7 @@ CASES = {
 }
 
 
-@pytest.fixture(params=CASES.values(), ids=CASES.keys())
+@pytest.fixture(scope="module", params=CASES.values(), ids=CASES.keys())
 def case(request):
     """One product-form network."""
     return request.param
@@ -66,23 +66,26 @@ def test_both_references_agree(servers):
     assert exact == pytest.approx(repaired_throughput_per_s(0.1, servers, 0.8, 6))
 
 
-def test_simulation_is_that_of_exact_mean_value_analysis(tiny, observe, agrees, case):
-    seen = observe(network_of(tiny, *case), requests=6_000)
+@pytest.fixture(scope="module")
+def seen(tiny, observe, case):
+    """What the simulation says of a product-form network."""
+    return observe(network_of(tiny, *case), requests=6_000)
+
+
+def test_simulation_is_that_of_exact_mean_value_analysis(seen, agrees, case):
     expected = exact_throughput_per_s(*case)
     assert agrees(seen.throughput_per_s, expected)
     assert not agrees(seen.throughput_per_s, 1.05 * expected)
 
 
-def test_simulation_keeps_littles_law(tiny, observe, agrees, case):
+def test_simulation_keeps_littles_law(seen, agrees, case):
     """Response time from the population: R = N / X - Z."""
-    seen = observe(network_of(tiny, *case), requests=6_000)
     expected_s = case[3] / exact_throughput_per_s(*case) - case[2]
     assert agrees(seen.mean_s, expected_s)
     assert not agrees(seen.mean_s, 1.1 * expected_s)
 
 
-def test_simulation_keeps_the_utilisation_law(tiny, observe, agrees, case):
-    seen = observe(network_of(tiny, *case), requests=6_000)
+def test_simulation_keeps_the_utilisation_law(seen, agrees, case):
     for station, demand_s in enumerate(case[0]):
         assert agrees(seen.busy[:, station], exact_throughput_per_s(*case) * demand_s)
         assert not agrees(seen.busy[:, station], 1.1 * exact_throughput_per_s(*case) * demand_s)

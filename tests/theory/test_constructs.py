@@ -107,6 +107,19 @@ def test_work_after_the_answer_is_a_second_phase(tiny, engine_of):
     assert engine.stations[0].busy_s == pytest.approx(engine.env.now, rel=0.01)
 
 
+def test_a_resource_can_be_a_delay_on_one_node_and_a_queue_on_another(tiny, engine_of):
+    """Four at once: on the light station all take 0.1 s, at the single server they take turns."""
+    builder = tiny(2)
+    builder.station(1, nodes=(0,), light=True)
+    builder.station(1, nodes=(1,))
+    light = engine_of(builder.build(series(builder.visit(0.1), Choice(0.0, builder.visit(0.1, 1))), in_flight=4))
+    queued = engine_of(builder.build(builder.visit(0.1, 1), in_flight=4))
+    light.advance(4)
+    queued.advance(4)
+    assert np.allclose(light.latency_s, 0.1)
+    assert np.allclose(queued.latency_s, [0.1, 0.2, 0.3, 0.4])
+
+
 def test_a_pair_of_branches_at_one_queue(tiny, observe, agrees):
     """A fork that sends both branches to one M/M/1 and waits for the first: the mean over both members of a pair is
     that of M[2]/M/1, (3 / 2) S / (1 - rho), and the first is there S earlier than the second.

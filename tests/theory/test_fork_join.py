@@ -30,7 +30,7 @@ def forked(tiny, needed, means_s, servers, rate_per_s, variation=1.0):
 
 @pytest.mark.parametrize("utilisation", [0.3, 0.7])
 def test_two_of_two_is_that_of_nelson_and_tantawi(tiny, observe, agrees, utilisation):
-    seen = observe(forked(tiny, 2, [1.0, 1.0], 1, utilisation), requests=10_000)
+    seen = observe(forked(tiny, 2, [1.0, 1.0], 1, utilisation), requests=8_000)
     expected_s = (12 - utilisation) / 8 / (1 - utilisation)
     assert agrees(seen.mean_s, expected_s)
     assert not agrees(seen.mean_s, 1.5 / (1 - utilisation))  # independent branches: harmonic number of two

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..model.errors import InputError, Problem
+from ..model.findings import SOLVERS, Options
 from ..model.objective import Objective
-from ..model.predict import SOLVERS, Options
 from ..model.simulation.run import Budget
 from ..model.stopping import Precision
 from ..model.units import parse_duration

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from . import scenarios_run
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="List, show and check scenario files.",
+    help="List, show, check and run scenario files.",
     epilog="A scenario file holds differences from the scenario it extends, and otherwise from `default`.",
 )
 
@@ -80,3 +82,6 @@ def check(files: Files) -> None:
             problems.extend(error.problems)
     if problems:
         raise ScenarioError(problems)
+
+
+app.command("run", epilog=scenarios_run.EPILOG)(scenarios_run.run)

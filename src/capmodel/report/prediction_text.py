@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from textwrap import wrap
 from typing import Any
 
 from ..model.units import format_duration, format_rate
 
 Document = Mapping[str, Any]
+WIDTH = 110
+"""Columns of a line of prose."""
 STATISTICS = ("mean", "p50", "p95", "p99", "p999")
 HEADINGS = {"mean": "mean", "p50": "p50", "p95": "p95", "p99": "p99", "p999": "p99.9"}
 
@@ -29,10 +32,14 @@ def prediction_text(document: Document) -> str:
 
 def _assumed(document: Document) -> Iterator[str]:
     yield f"Scenario  {document['scenario']['summary']}"
-    yield f"Profile   {document['profile']['name']}: {document['profile']['good_for']}"
+    yield from _wrapped("Profile", f"{document['profile']['name']}: good for {document['profile']['good_for']}")
     if document["sensitive_inputs"]:
         yield f"          the answer depends most on {', '.join(document['sensitive_inputs'])}"
     yield f"Solver    {_solver(document)}; intervals hold with 90 %"
+
+
+def _wrapped(label: str, text: str) -> list[str]:
+    return wrap(text, WIDTH, initial_indent=label.ljust(10), subsequent_indent=" " * 10)
 
 
 def _solver(document: Document) -> str:
@@ -96,7 +103,8 @@ def _utilisation(document: Document) -> Iterator[str]:
 def _limits(document: Document) -> Iterator[str]:
     yield f"The limit   {document['limit']['words']}"
     hops, messages = document["hops"], document["messages_per_operation"]
-    yield f"Hops        {_pair(hops, '{:.1%}')} of requests wait for another node; {_pair(messages, '{:.2f}')} messages per operation"
+    yield f"Hops        {_pair(hops, '{:.1%}')} of requests wait for another node"
+    yield f"Messages    {_pair(messages, '{:.2f}')} messages per operation between nodes"
 
 
 def _pair(figures: Document, form: str) -> str:
