@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .attendance import attended_ratio
 from .network import Binding, Floats, Ints, Network
 from .offered import Offered, offered
 from .roles import Case, cases_of
@@ -22,6 +23,8 @@ class RingReading:
 
     cases: tuple[Case, ...]
     offered: Offered
+    attended: Floats
+    """[stations]: share of the visits that an answer waits for."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,7 @@ def read_ring(network: Network, binding: Binding | None = None) -> RingReading:
     """Return cases and offered work under a binding."""
     bound = network if binding is None else replace(network, binding=binding)
     cases = cases_of(bound)
-    return RingReading(cases, offered(bound, cases))
+    return RingReading(cases, offered(bound, cases), attended_ratio(bound, cases))
 
 
 def _alike(rings: tuple[RingReading, ...]) -> tuple[RingReading, ...]:

@@ -174,7 +174,7 @@ def _ranks(share: float, n: float) -> tuple[float, float]:
     """Return the ranks between which a quantile lies, as shares of `n`; below 0 or above 1 there is none."""
     tail = (1 - LEVEL) / 2
     low = np.ceil(bdtrik(tail, n, share)) if (1 - share) ** n < tail else 0.0
-    return float(low) / n, float(np.ceil(bdtrik(1 - tail, n, share)) + 1) / n
+    return min(float(low) / n, share), float(np.ceil(bdtrik(1 - tail, n, share)) + 1) / n
 
 
 def mean(histogram: Histogram, effective_n: float | None = None) -> Quantity:

@@ -111,7 +111,7 @@ class Solving:
         """Return the largest open load that no station and no pool refuses, [members]."""
         low, high = np.zeros(self._members.size), self._stations.upper_bound_per_s()
         high = np.minimum(high, self._pools.upper_bound_per_s(self._idle()))
-        for _ in range(HALVINGS):
+        for _ in range(HALVINGS if self._stations.load_dependent else 0):
             middle = (low + high) / 2
             fits = (self._stations.at(middle).utilisation <= 1.0).all(axis=1)
             low, high = np.where(fits, middle, low), np.where(fits, high, middle)

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from .ensemble import Ensemble
-from .graph import Choice, Detach, Fork, Graph, Hold, Resource, Series, Timeout, Visit
+from .graph import Resource
 from .network import Floats
-from .offered import capacities, unit_shares
+from .offered import capacities
 
 PASSES = 18
 """Halvings of the bracket of the number present: four digits."""
@@ -52,53 +52,6 @@ class Residence:
     """Work per second over capacity."""
 
 
-def attended_share(graph: Graph) -> dict[tuple[Resource, int], tuple[float, float]]:
-    """Return, by resource and role, visits that the answer waits for and all visits.
-
-    Of a fork that needs k of n branches, k/n of the work is taken to be waited for.
-    """
-    total: dict[tuple[Resource, int], tuple[float, float]] = {}
-    _attend(graph, 1.0, 1.0, total)
-    return total
-
-
-def _attend(graph: Graph, count: float, waited: float, total: dict[tuple[Resource, int], tuple[float, float]]) -> None:
-    match graph:
-        case Visit(resource, role):
-            attended, visits = total.get((resource, role), (0.0, 0.0))
-            total[resource, role] = (attended + count * waited, visits + count)
-        case Series(parts):
-            for part in parts:
-                _attend(part, count, waited, total)
-        case Choice(probability, then, otherwise):
-            _attend(then, count * probability, waited, total)
-            _attend(otherwise, count * (1 - probability), waited, total)
-        case Fork(needed, branches):
-            for branch in branches:
-                _attend(branch, count, waited * needed / len(branches), total)
-        case Detach(body):
-            _attend(body, count, 0.0, total)
-        case Hold(_, _, body) | Timeout(_, body):
-            _attend(body, count, waited, total)
-
-
-def attended_ratio(members: Ensemble) -> Floats:
-    """Return the share of visits at each station that an answer waits for, [members, stations]."""
-    network = members.network
-    rows = []
-    for ring in members.rings:
-        attended, visits = np.zeros(len(network.stations)), np.full(len(network.stations), 1e-300)
-        for case in ring.cases:
-            for (resource, role), (waited, count) in attended_share(network.graphs[case.graph]).items():
-                where = network.station_of[resource]
-                share = case.probability * unit_shares(network, case, role)
-                used = where >= 0
-                np.add.at(attended, where[used], waited * share[used])
-                np.add.at(visits, where[used], count * share[used])
-        rows.append(attended / visits)
-    return np.array(rows)[members.ring]
-
-
 class Residing:
     """Gives the times at the stations of an ensemble for any throughput."""
 
@@ -108,7 +61,7 @@ class Residing:
         self._servers = np.array([float(s.quota.cpus if s.quota else max(1, s.servers)) for s in stations])
         self._capacity = capacities(members.network)
         self._rules = _Rules(members)
-        self._attended = attended_ratio(members)
+        self._attended = np.array([ring.attended for ring in members.rings])[members.ring]
         self._first_seen = 1 - self._attended / members.population[:, None]
         self._crowd_seen = 1 - self._attended * np.minimum(self._servers / members.population[:, None], 1.0)
         self._can_crowd = np.isfinite(members.population[:, None]) & (members.population[:, None] > self._servers)
@@ -126,6 +79,11 @@ class Residing:
         self._population = members.population[:, None]
         self._dependent = bool(self._wake_s.any()) or any(station.load_dependent for station in stations)
         self._slowdown: Floats | None = None
+
+    @property
+    def load_dependent(self) -> bool:
+        """Whether demands depend on what is present anywhere."""
+        return self._dependent
 
     def upper_bound_per_s(self) -> Floats:
         """Return the largest throughput that every station can carry, [members]."""

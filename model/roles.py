@@ -161,8 +161,11 @@ def _operation_cases(network: Network, number: int, operation: OperationGraphs, 
 
 def _mean_delays(network: Network, units: Ints, weight: Floats) -> Floats:
     delay_s = np.full((network.roles, network.roles), network.distances.client_s)
+    several = len(np.unique(network.distances.datacenter)) > 1
     for sender in range(COORDINATOR, network.roles):
         for receiver in range(COORDINATOR, network.roles):
+            if not several and COORDINATOR not in (sender, receiver):
+                continue  # only forwarders of another datacenter send to other replicas
             apart = network.distances.classes(units[:, sender], units[:, receiver])
             delay_s[sender, receiver] = weight @ network.distances.delay_s[apart]
     return delay_s

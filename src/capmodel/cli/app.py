@@ -41,6 +41,8 @@ COMMANDS: Mapping[str, Command] = {
     "validate": Command("validate_command", "validate", "A calibration against runs it has not seen."),
     "design": Command("design_command", "design", "Which runs to make next."),
     "lab": Command("lab_command", "app", "Real Cassandra nodes on this machine."),
+    "load": Command("load_command", "app", "Drive a cluster and measure it."),
+    "compare": Command("compare_command", "compare", "Two predictions or measurements, figure by figure."),
     "schema": Command("schema_command", "schema", "JSON Schemas of the files."),
 }
 EPILOG = """Examples:

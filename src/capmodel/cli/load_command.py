@@ -1,0 +1,68 @@
+"""`capmodel load`: drive a cluster and measure it."""
+
+from __future__ import annotations
+
+import typer
+
+from . import load_options as given
+
+app = typer.Typer(no_args_is_help=True, help="Drive a cluster as a scenario says, and measure it.")
+EPILOG = """Examples:
+
+  capmodel load run --contact-points 127.0.0.1 --set cluster.nodes=1 --set cluster.replication.factor=1 -o run.json
+
+  capmodel load run --scenario mine.yaml --contact-points 10.0.0.1,10.0.0.2 --username-env USER --password-env PASS
+"""
+
+
+@app.callback()
+def load() -> None:
+    """Drive a cluster as a scenario says, and measure it."""
+
+
+@app.command("run", epilog=EPILOG)
+def run(
+    scenario: given.Scenario = "default",
+    set_: given.Set = None,
+    contact_points: given.ContactPoints = "127.0.0.1",
+    port: given.Port = 9042,
+    datacenter: given.Datacenter = None,
+    username_env: given.UsernameEnv = None,
+    password_env: given.PasswordEnv = None,
+    credentials_file: given.CredentialsFile = None,
+    tls: given.UseTls = False,
+    ca_file: given.CaFile = None,
+    cert_file: given.CertFile = None,
+    key_file: given.KeyFile = None,
+    no_verify: given.NoVerify = False,
+    backend: given.Backend = "acsylla",
+    duration: given.Duration = None,
+    operations: given.Operations = None,
+    warm_up: given.WarmUp = "auto",
+    processes: given.ProcessCount = 1,
+    seed: given.Seed = 1,
+    timeout: given.Timeout = "12s",
+    coordinators: given.Coordinators = None,
+    keyspace: given.Keyspace = None,
+    table: given.Table = None,
+    separate_writes: given.SeparateWrites = False,
+    table_option: given.TableOption = None,
+    batch_share: given.BatchShare = 0.0,
+    batch_rows: given.BatchRows = 10,
+    idle: given.Idle = "0s",
+    lab_directory: given.LabDirectory = None,
+    output: given.Output = None,
+    hdr_log: given.HdrLog = None,
+    json_: given.AsJson = False,
+) -> None:
+    """Drive a cluster with a closed load and measure it; Ctrl-C ends early and keeps what there is."""
+    from ..model.scenario_file import load_scenario
+    from .load_run import Driven, drive, plan_of
+
+    plan = plan_of(duration, operations, warm_up, processes, seed, timeout, coordinators, idle)
+    options = given.table_options_of(table_option or ())
+    plan = plan.on(keyspace, table, separate_writes, options, batch_share, batch_rows)
+    secrets, encryption = (username_env, password_env, credentials_file), (tls, ca_file, cert_file, key_file, no_verify)
+    access = given.access_of(contact_points, port, datacenter, secrets, encryption)
+    loaded = load_scenario(scenario, set_ or [])
+    drive(Driven(loaded, access, plan, backend, lab_directory, output, hdr_log, json_))

@@ -1,0 +1,137 @@
+"""The options of `capmodel load run`, and what their words mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from ..live.load.access import Access, Credentials, Tls
+
+Scenario = Annotated[str, typer.Option(help="A shipped scenario's name, or a file.")]
+Set = Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Any key, such as cluster.nodes=4.")]
+ContactPoints = Annotated[str, typer.Option(help="Addresses of nodes, with commas between.")]
+Port = Annotated[int, typer.Option(min=1, max=65535, help="Port of the native protocol.")]
+Datacenter = Annotated[str | None, typer.Option(help="Datacenter of the clients.")]
+UsernameEnv = Annotated[str | None, typer.Option(help="Environment variable that holds the user.")]
+PasswordEnv = Annotated[str | None, typer.Option(help="Environment variable that holds the password.")]
+CredentialsFile = Annotated[
+    Path | None, typer.Option(help="File with a line `username = …` and a line `password = …`.")
+]
+UseTls = Annotated[bool, typer.Option("--tls", help="Encrypt the connection.")]
+CaFile = Annotated[str | None, typer.Option(help="Certificates that are trusted.")]
+CertFile = Annotated[str | None, typer.Option(help="The client's own certificate.")]
+KeyFile = Annotated[str | None, typer.Option(help="Its private key.")]
+NoVerify = Annotated[bool, typer.Option("--no-verify", help="Do not check the node's certificate.")]
+Backend = Annotated[str, typer.Option(help="acsylla (lean), python (cassandra-driver) or memory.")]
+Duration = Annotated[str | None, typer.Option(help="Measured time. [default: 10s]")]
+Operations = Annotated[int | None, typer.Option(help="Measure so many operations instead.")]
+WarmUp = Annotated[str, typer.Option(help="A time, or auto: until the rates are flat.")]
+ProcessCount = Annotated[int, typer.Option("--processes", help="Processes that send.")]
+Seed = Annotated[int, typer.Option(help="Seed of operations, keys and values.")]
+Timeout = Annotated[str, typer.Option(help="After which a request counts as failed.")]
+Coordinators = Annotated[str | None, typer.Option(help="Addresses that the clients talk to.")]
+Keyspace = Annotated[str | None, typer.Option(help="Keyspace. [default: named after the replication]")]
+Table = Annotated[str | None, typer.Option(help="Table. [default: named after the rows]")]
+SeparateWrites = Annotated[
+    bool, typer.Option("--separate-writes", help="Write to a table of its own, so that reads stay alike.")
+]
+TableOption = Annotated[list[str] | None, typer.Option(metavar="NAME=CQL", help="An option of the table, as CQL.")]
+BatchShare = Annotated[float, typer.Option(help="Share of writes sent as batches of one partition.")]
+BatchRows = Annotated[int, typer.Option(help="Rows of a batch.")]
+Idle = Annotated[str, typer.Option(help="Time without load first, to know the nodes' own messages.")]
+LabDirectory = Annotated[Path | None, typer.Option(help="The lab's directory, when it is not the usual one.")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write the measurement to this file.")]
+HdrLog = Annotated[Path | None, typer.Option(help="Write an HDR interval log to this file.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the measurement as JSON.")]
+
+
+def time_of(option: str, text: str) -> float:
+    """Return a time in seconds from an option.
+
+    Raises:
+        InputError: a text that is no time.
+    """
+    from ..model.errors import InputError, Problem
+    from ..model.units import parse_duration
+
+    try:
+        return float(str(parse_duration(text)))
+    except ValueError:
+        raise InputError([Problem(option, text, "a time such as 10s")]) from None
+
+
+def warm_up_of(text: str) -> float | None:
+    """Return a warm-up in seconds, None for `auto`."""
+    return None if text == "auto" else time_of("--warm-up", text)
+
+
+def words_of(text: str | None) -> tuple[str, ...]:
+    """Return the words of a list with commas.
+
+    >>> words_of("10.0.0.1, 10.0.0.2")
+    ('10.0.0.1', '10.0.0.2')
+    """
+    return tuple(word.strip() for word in (text or "").split(",") if word.strip())
+
+
+def table_options_of(given: Sequence[str]) -> dict[str, str]:
+    """Return table options by name.
+
+    Raises:
+        InputError: one that is not `name=text`.
+    """
+    from ..model.errors import InputError, Problem
+
+    right = "NAME=CQL, such as gc_grace_seconds=60"
+    wrong = [Problem("--table-option", text, right) for text in given if "=" not in text]
+    if wrong:
+        raise InputError(wrong)
+    return {name.strip(): text.strip() for name, _, text in (each.partition("=") for each in given)}
+
+
+def access_of(
+    contact_points: str,
+    port: int,
+    datacenter: str | None,
+    secrets: tuple[str | None, str | None, Path | None],
+    encryption: tuple[bool, str | None, str | None, str | None, bool],
+) -> Access:
+    """Return how to reach the cluster.
+
+    Args:
+        contact_points: addresses with commas.
+        port: of all of them.
+        datacenter: of the clients.
+        secrets: variables of user and password, or a file with both.
+        encryption: whether to encrypt; certificates that are trusted; own certificate and key; not to check.
+    """
+    from ..live.load.access import Access
+    from ..model.errors import InputError, Problem
+
+    points = words_of(contact_points)
+    if not points:
+        raise InputError([Problem("--contact-points", contact_points, "one address or more")])
+    return Access(points, port, datacenter, _credentials(*secrets), _tls(*encryption))
+
+
+def _credentials(username: str | None, password: str | None, file: Path | None) -> Credentials | None:
+    from ..live.load.access import credentials_from_environment, credentials_from_file
+    from ..model.errors import InputError, Problem
+
+    if file is not None:
+        return credentials_from_file(file)
+    if (username is None) != (password is None):
+        raise InputError([Problem("--username-env, --password-env", (username, password), "both or none")])
+    return credentials_from_environment(username, password) if username and password else None
+
+
+def _tls(wanted: bool, ca_file: str | None, cert_file: str | None, key_file: str | None, no_verify: bool) -> Tls | None:
+    from ..live.load.access import Tls
+
+    if not (wanted or ca_file or cert_file):
+        return None
+    return Tls(ca_file, cert_file, key_file, verify=not no_verify)

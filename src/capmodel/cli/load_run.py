@@ -1,0 +1,109 @@
+"""What `capmodel load run` does, once its options are read."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from ..live.load.access import Access
+from ..live.load.interval import Interval
+from ..live.load.interval_log import write_interval_log
+from ..live.load.look import Show
+from ..live.load.memory_session import MemoryCluster
+from ..live.load.plan import LoadPlan
+from ..live.load.run import run_in_memory, run_load
+from ..model.errors import InputError, Problem
+from ..model.measurement import Measurement
+from ..model.measurement_file import dump_measurement, write_measurement
+from ..model.scenario import Scenario
+from ..report.measurement_text import measurement_text
+from .load_options import time_of, warm_up_of, words_of
+from .load_view import LoadView
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C: 128 + SIGINT, as shells have it."""
+FAILED = 1
+"""Exit code of a run whose processes were all lost."""
+USUAL_DURATION = "10s"
+
+
+def plan_of(
+    duration: str | None,
+    operations: int | None,
+    warm_up: str,
+    processes: int,
+    seed: int,
+    timeout: str,
+    coordinators: str | None,
+    idle: str,
+) -> LoadPlan:
+    """Return the plan that the options give."""
+    by_count = operations is not None and duration is None
+    return LoadPlan(
+        duration_s=None if by_count else time_of("--duration", duration or USUAL_DURATION),
+        operations=operations,
+        warm_up_s=warm_up_of(warm_up),
+        processes=processes,
+        seed=seed,
+        timeout_s=time_of("--timeout", timeout),
+        coordinators=words_of(coordinators),
+        idle_s=time_of("--idle", idle),
+    )
+
+
+@dataclass(frozen=True)
+class Driven:
+    """What is to be done, and where its results go."""
+
+    scenario: Scenario
+    access: Access
+    plan: LoadPlan
+    backend: str
+    lab_directory: Path | None = None
+    output: Path | None = None
+    hdr_log: Path | None = None
+    as_json: bool = False
+
+
+def drive(what: Driven) -> None:
+    """Run a load, write and print what it measured."""
+    for place in (what.output, what.hdr_log):
+        check_place(place)
+    kept: list[Interval] = []
+    view = LoadView()
+    try:
+        measurement = _measured(what, view.show, kept)
+    finally:
+        view.close()
+    if what.output is not None:
+        write_measurement(measurement, what.output)
+    if what.hdr_log is not None:
+        write_interval_log(kept, measurement.started_at, what.hdr_log)
+    typer.echo(dump_measurement(measurement) if what.as_json else measurement_text(measurement), nl=not what.as_json)
+    if measurement.ended != "planned":
+        raise typer.Exit(INTERRUPTED if measurement.ended == "early" else FAILED)
+
+
+def check_place(path: Path | None) -> None:
+    """Refuse a place that cannot be written to, before a run that would be lost for it.
+
+    Raises:
+        InputError: the folder is not there, or nobody may write into it.
+    """
+    if path is not None and not os.access(path.parent, os.W_OK):
+        raise InputError([Problem("--output", str(path), "a file in a folder that can be written to")])
+
+
+def _measured(what: Driven, show: Show, kept: list[Interval]) -> Measurement:
+    if what.backend == "memory":
+        cluster = MemoryCluster(nodes=what.scenario.cluster.node_count)
+        return run_in_memory(what.scenario, cluster, what.plan, show=show, keep=kept.extend)
+    from ..live.load.lab_probe import lab_probe
+
+    probe = lab_probe(what.access.contact_points, what.lab_directory)
+    return run_load(
+        what.scenario, what.access, what.plan, backend=what.backend, probe=probe, show=show, keep=kept.extend
+    )
