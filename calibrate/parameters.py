@@ -39,8 +39,9 @@ IDLE = Parameter(
 )
 """Idle work of nodes under a quota for a profile that lacks it: there it decides when they are stopped."""
 HOP_RATIO, HOP_SPREAD = "hop_ratio", 0.5
-"""Message delays over the scenario's, which are defaults where nobody measured them: within a data centre one way takes
-from 20 to over 100 µs. Source: round trips published for racks and zones of public clouds, 0.05 to 0.5 ms."""
+"""Message delays over the scenario's, and the standard deviation of the logarithm where the profile does not state it:
+those of a scenario are defaults where nobody measured them, and within a data centre one way takes from 20 to over
+100 µs. Source: round trips published for racks and zones of public clouds, 0.05 to 0.5 ms."""
 STATION_PARAMETERS = ("idle_cores", "sharing_ratio", "contention_ratio", "contention_knee", "service_variation")
 """Parameters of stations; they stay as the profile has them unless a fit is asked for them by name."""
 REACH = 5.0
@@ -113,10 +114,10 @@ def prior_of(profile: Calibration, touched: Sequence[str], stations: Sequence[st
 
 def _own_spread(name: str, profile: Calibration) -> float:
     """Return a parameter's own spread: at least what the profile itself states beyond the common speed."""
-    if name == HOP_RATIO:
-        return HOP_SPREAD
-    least = EFFECT_SPREAD if name in EFFECTS_S or name in STATION_PARAMETERS else OWN_SPREAD
     given = profile.parameters.get(name)
+    if name == HOP_RATIO:
+        return given.std_err / given.value if given and given.std_err > 0 else HOP_SPREAD
+    least = EFFECT_SPREAD if name in EFFECTS_S or name in STATION_PARAMETERS else OWN_SPREAD
     return max(least, given.std_err / given.value if given and given.value > 0 else 0.0)
 
 

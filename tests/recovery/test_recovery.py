@@ -42,7 +42,7 @@ DESIGN = (
     # nodes, RF, operation, level, routing, nodes talked to, in flight
     (1, 1, "read", "ONE", "token-aware", 1, 4),
     (1, 1, "read", "ONE", "token-aware", 1, 64),
-    (1, 1, "write", "ONE", "token-aware", 1, 4),
+    (1, 1, "write", "ONE", "token-aware", 1, 1),
     (1, 1, "write", "ONE", "token-aware", 1, 64),
     (2, 1, "read", "ONE", "round-robin", 2, 8),
     (2, 1, "read", "ONE", "round-robin", 2, 128),
@@ -83,6 +83,7 @@ def profile(wrong=None):
         name: Parameter(value=value * (wrong or {}).get(name, 1.0), std_err=0.3 * value, unit="s", source="guess")
         for name, value in TRUTH_S.items()
     }
+    parameters["hop_ratio"] = Parameter(value=1.0, std_err=0.05, unit="1", source="ping")
     return Calibration(name="guess", good_for="tests", cassandra_version="5.0", parameters=parameters)
 
 
@@ -129,7 +130,7 @@ def fitted(runs, wrong=None):
 
 def errors_of(found, truth=TRUTH_S):
     """Return by parameter the error of its logarithm and the stated standard error."""
-    logs = np.log([truth[name] for name in found.prior.names])
+    logs = np.log([truth.get(name, 1.0) for name in found.prior.names])
     rows = zip(found.prior.names, found.optimum.logs - logs, found.posterior.std_err, strict=True)
     return {name: (float(error), float(stated)) for name, error, stated in rows}
 
