@@ -42,7 +42,8 @@ def _measured(measurement: Measurement) -> Iterator[str]:
 
 
 def _client(client: ClientFacts, duration_s: float | None) -> str:
-    words = [f"{client.facts.get('backend', 'unknown')} backend", "1 process" if client.processes == 1 else f"{client.processes} processes"]
+    processes = "1 process" if client.processes == 1 else f"{client.processes} processes"
+    words = [f"{client.facts.get('backend', 'unknown')} backend", processes]
     per_operation = client.facts.get("cpu_per_operation_s")
     if client.cpu_s is not None and duration_s:
         words.append(f"{client.cpu_s / duration_s:.2g} processors")
