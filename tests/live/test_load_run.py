@@ -17,8 +17,11 @@ from capmodel.live.lab.startup import bring_up
 from capmodel.live.lab.stopping import stop
 from capmodel.live.lab.teardown import tear_down
 from capmodel.live.load.access import Access
+from capmodel.live.load.capture import capture
+from capmodel.live.load.interruption import Interruption
 from capmodel.live.load.lab_probe import LabProbe
 from capmodel.live.load.look import Look, Show, show_nothing
+from capmodel.live.load.observation import observe
 from capmodel.live.load.plan import LoadPlan
 from capmodel.live.load.requests import Batches
 from capmodel.live.load.run import run_load
@@ -126,6 +129,18 @@ def test_a_table_of_somebody_else_is_left_alone(lab: Lab) -> None:
         with pytest.raises(InputError, match="it is left alone"):
             run_load(scenario(), Access((FIRST,)), plan, backend="python")
         assert list(asked.ask("SELECT * FROM shop.customers")) == [{"key": b"\1", "c0": b"\2"}]
+
+
+def test_a_cluster_is_captured_and_observed(lab: Lab) -> None:
+    """Tokens and replication are those the lab was given; a watch without load counts next to nothing."""
+    console = importlib.import_module("capmodel.live.load.cassandra_connection").console
+    with console(Access((FIRST,))) as asked:
+        captured = capture(asked, "capmodel_dc1_1").scenario.cluster
+        watched = observe(asked, 0.5, Interruption(), show_nothing, LabProbe(lab))
+    assert captured.tokens == tuple(tuple(sorted(node.plan.tokens)) for node in lab.nodes)
+    assert (captured.version, captured.node_count, captured.replication.factor) == ("5.0", 2, {"dc1": 1})
+    assert sum(operation.requests or 0 for operation in watched.operations.values()) < 50
+    assert all(node.cpu_s is not None and node.counters for node in watched.nodes)
 
 
 def test_a_scenario_of_another_cluster_is_refused(lab: Lab) -> None:
