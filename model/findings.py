@@ -50,4 +50,5 @@ class Findings:
     inputs: tuple[str, ...]
     """The inputs that would change the answer most, most first."""
     terms: tuple[Term, ...]
-    bound_per_s: float
+    bound_per_s: float | None
+    """Upper bound of the throughput, when that is what was asked for."""

@@ -80,7 +80,7 @@ def find(scenario: Scenario, calibration: Calibration, options: Options, progres
         _hops(base),
         _inputs(analysed, more),
         explain(analysed) if options.explain else (),
-        bounds(base.network, values).throughput_per_s,
+        bounds(base.network, values).throughput_per_s if options.solver == "bounds" else None,
     )
 
 
