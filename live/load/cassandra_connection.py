@@ -17,6 +17,7 @@ from cassandra import ConsistencyLevel, DriverException, RequestExecutionExcepti
 from cassandra import __version__ as driver_version
 from cassandra.auth import PlainTextAuthProvider
 from cassandra.cluster import EXEC_PROFILE_DEFAULT, Cluster, ExecutionProfile, NoHostAvailable
+from cassandra.connection import ConnectionBusy, ConnectionException, ProtocolError
 from cassandra.policies import (
     DCAwareRoundRobinPolicy,
     FallthroughRetryPolicy,
@@ -25,6 +26,7 @@ from cassandra.policies import (
     TokenAwarePolicy,
     WhiteListRoundRobinPolicy,
 )
+from cassandra.pool import NoConnectionsAvailable
 from cassandra.protocol import ErrorMessage
 from cassandra.query import BatchStatement, BatchType, dict_factory, tuple_factory
 
@@ -37,7 +39,17 @@ from .session import Approach, Done, Statement, Values
 PROTOCOL_VERSION = 4
 CONNECT_S = 10.0
 ASK_S = 60.0
-FAILURES = (DriverException, RequestExecutionException, ErrorMessage, NoHostAvailable, OSError)
+FAILURES = (
+    DriverException,
+    RequestExecutionException,
+    ConnectionBusy,
+    ConnectionException,
+    ProtocolError,
+    ErrorMessage,
+    NoConnectionsAvailable,
+    NoHostAvailable,
+    OSError,
+)
 """What the driver raises when a cluster cannot be reached or refuses; none of it is a defect of ours."""
 KINDS = {"Unavailable": "UnavailableException", "OverloadedErrorMessage": "Overloaded"}
 """Names of errors that other backends call differently."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 
 from ...model.errors import InputError, Problem, RunError, ScenarioError
 from ...model.measurement import Measurement
@@ -74,7 +75,7 @@ def run_load(
     plan = plan or LoadPlan()
     check_backend(backend)
     in_flight = _in_flight(scenario, plan)
-    with _console(access) as console, interruptions() as interruption:
+    with console_on(access) as console, interruptions() as interruption:
         check_nodes(scenario, console.nodes)
         chosen = backend_of(backend, access, approach_of(scenario, plan, access, console.nodes))
         reads, writes = _tables(console, scenario, plan)
@@ -89,7 +90,12 @@ def run_load(
     return measurement_of(scenario, plan, record, site)
 
 
-def _console(access: Access):  # type: ignore[no-untyped-def]  # a context of a type that is imported late
+def console_on(access: Access) -> AbstractContextManager[Console]:
+    """Return a console on a cluster, which is opened on entry.
+
+    Raises:
+        RunError: the Python driver is not installed.
+    """
     try:
         from .cassandra_connection import console
     except ImportError as error:

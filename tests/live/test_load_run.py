@@ -17,8 +17,11 @@ from capmodel.live.lab.startup import bring_up
 from capmodel.live.lab.stopping import stop
 from capmodel.live.lab.teardown import tear_down
 from capmodel.live.load.access import Access
+from capmodel.live.load.capture import capture
+from capmodel.live.load.interruption import Interruption
 from capmodel.live.load.lab_probe import LabProbe
 from capmodel.live.load.look import Look, Show, show_nothing
+from capmodel.live.load.observation import observe
 from capmodel.live.load.plan import LoadPlan
 from capmodel.live.load.requests import Batches
 from capmodel.live.load.run import run_load
@@ -49,7 +52,9 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     with (tmp_path_factory.getbasetemp().parent / "labs.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         try:
-            yield bring_up(LabSpec(nodes=2, first_address=FIRST), directory, print, capped=False)
+            lab = bring_up(LabSpec(nodes=2, first_address=FIRST), directory, print, capped=False)
+            run(lab, "python", duration_s=0.5)  # a node that has never been asked takes long to tell its counters
+            yield lab
         finally:
             tear_down(directory)
 
@@ -96,7 +101,7 @@ def test_what_is_counted_is_what_the_nodes_count(
     measured = run(lab, backend, *changes)
     by_node = counted(measured, "coordinator_")
     asked, cluster = sum(by_node), measured.cluster
-    assert cluster is not None and cluster.facts["counters_requests"] == pytest.approx(asked, rel=0.08)
+    assert cluster is not None and cluster.facts["counters_requests"] == pytest.approx(asked, rel=0.15)
     spread = 4 * (hop_probability * (1 - hop_probability) / asked) ** 0.5
     assert messages(measured) / asked == pytest.approx(2 * hop_probability, abs=2 * spread + 0.04)
     assert (by_node[0] == 0) == ("clients.coordinators=[1]" in changes)
@@ -128,23 +133,39 @@ def test_a_table_of_somebody_else_is_left_alone(lab: Lab) -> None:
         assert list(asked.ask("SELECT * FROM shop.customers")) == [{"key": b"\1", "c0": b"\2"}]
 
 
+def test_a_cluster_is_captured_and_observed(lab: Lab) -> None:
+    """Tokens and replication are those the lab was given; a watch without load counts next to nothing."""
+    console = importlib.import_module("capmodel.live.load.cassandra_connection").console
+    with console(Access((FIRST,))) as asked:
+        captured = capture(asked, "capmodel_dc1_1").scenario.cluster
+        watched = observe(asked, 0.5, Interruption(), show_nothing, LabProbe(lab))
+    assert captured.tokens == tuple(tuple(sorted(node.plan.tokens)) for node in lab.nodes)
+    assert (captured.version, captured.node_count, captured.replication.factor) == ("5.0", 2, {"dc1": 1})
+    assert sum(operation.requests or 0 for operation in watched.operations.values()) < 50
+    assert all(node.cpu_s is not None and node.counters for node in watched.nodes)
+
+
 def test_a_scenario_of_another_cluster_is_refused(lab: Lab) -> None:
     with pytest.raises(ScenarioError, match="the cluster has 2"):
         run_load(scenario("cluster.nodes=3"), Access((FIRST,)), backend="python")
 
 
 def test_a_killed_node_shows_as_errors_and_the_runs_go_on(lab: Lab) -> None:
-    """Two loads at once, one of each backend; the second node is killed half a second into the measured time."""
+    """Two loads at once, one of each backend, on a table that is loaded; each node holds every row.
+
+    The second node is killed half a second into the measured time.
+    """
     killer = threading.Timer(0.5, stop, (lab.directory, "node2", True))
 
     def show(look: Look) -> None:
         if look.phase == "measured" and killer.ident is None:
             killer.start()
 
+    changes = ("clients.routing=round-robin", "cluster.replication.factor=2")
+    run(lab, "python", *changes, duration_s=0.5)
     with ThreadPoolExecutor(2) as pool:
-        change = "clients.routing=round-robin"
-        first = pool.submit(run, lab, "acsylla", change, show=show, duration_s=4.0)
-        second = pool.submit(run, lab, "python", change, duration_s=4.0)
+        first = pool.submit(run, lab, "acsylla", *changes, show=show, duration_s=4.0)
+        second = pool.submit(run, lab, "python", *changes, duration_s=4.0)
         runs = [first.result(), second.result()]
     killer.join()
     for measured in runs:

@@ -42,6 +42,7 @@ COMMANDS: Mapping[str, Command] = {
     "design": Command("design_command", "design", "Which runs to make next."),
     "lab": Command("lab_command", "app", "Real Cassandra nodes on this machine."),
     "load": Command("load_command", "app", "Drive a cluster and measure it."),
+    "observe": Command("observe_command", "observe", "What a cluster does, without a load of ours."),
     "compare": Command("compare_command", "compare", "Two predictions or measurements, figure by figure."),
     "schema": Command("schema_command", "schema", "JSON Schemas of the files."),
 }

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from . import scenarios_run
+from . import scenarios_capture, scenarios_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -85,3 +85,4 @@ def check(files: Files) -> None:
 
 
 app.command("run", epilog=scenarios_run.EPILOG)(scenarios_run.run)
+app.command("capture", epilog=scenarios_capture.EPILOG)(scenarios_capture.capture)

@@ -19,6 +19,7 @@ def measurement_text(measurement: Measurement) -> str:
     parts = (
         _measured(measurement),
         _figures(metrics),
+        _counted(measurement),
         _nodes(measurement),
         _errors(measurement),
         _notes(measurement),
@@ -60,8 +61,17 @@ def _figures(metrics: Metrics) -> Iterator[str]:
     for name, latency in metrics.latency_s.items():
         figures = dict(latency.present())
         rows.append([name, *(_latency(figures.get(statistic)) for statistic in STATISTICS)])
-    yield from table(rows)
-    yield "Intervals hold with 90 %, corrected for autocorrelation"
+    if len(rows) > 1:
+        yield from table(rows)
+        yield "Intervals hold with 90 %, corrected for autocorrelation"
+
+
+def _counted(measurement: Measurement) -> Iterator[str]:
+    """Yield the rates of operations that are known by their number only."""
+    only = {name: one.requests for name, one in measurement.operations.items() if not one.histograms and one.requests}
+    if measurement.duration_s:
+        for name, requests in sorted(only.items(), key=lambda item: -item[1]):
+            yield f"{name}  {format_rate(requests / measurement.duration_s)}"
 
 
 def _latency(figure: Quantity | None) -> str:
