@@ -71,6 +71,8 @@ class Discrepancy(Value):
     throughput: float = Field(default=0.0, ge=0)
     p50: float = Field(default=0.0, ge=0)
     p99: float = Field(default=0.0, ge=0)
+    gain: float = Field(default=0.0, ge=0)
+    """Of the ratio between two sizes of a cluster, in which much of the error of each cancels."""
 
 
 class Calibration(Value):

@@ -209,13 +209,15 @@ class Compilation:
 
     def _distances(self) -> Distances:
         hops = self.scenario.hardware.hops
+        ratio = self.values.get("hop_ratio", 1.0)
         steps = [0.0, hops.same_host, hops.same_rack, hops.same_datacenter, hops.other_datacenter]
         return Distances(
             datacenter=datacenter_ids(self.nodes).astype(np.int64),
             rack=rack_ids(self.nodes).astype(np.int64),
             host=np.array([node.host for node in self.nodes], dtype=np.int64),
-            delay_s=np.array(steps),
-            client_s=hops.client,
+            delay_s=ratio * np.array(steps),
+            client_s=ratio * hops.client,
+            ratio=ratio,
         )
 
     def _load(self) -> Load:

@@ -48,11 +48,13 @@ PARAMETERS: dict[str, Parameter] = {
     "contention_ratio": Parameter("1", "rise of demand per request and core beyond the knee"),
     "contention_knee": Parameter("1", "requests per core up to which demand does not rise"),
     "service_variation": Parameter("1", "coefficient of variation of a CPU service; 1 when not given"),
+    "hop_ratio": Parameter("1", "message delays relative to the scenario's; 1 when not given"),
 }
 """Parameters of a profile by name; those not required are 0 when a profile lacks them."""
 
 DEFAULTS = {name: 0.0 for name, parameter in PARAMETERS.items() if not parameter.required} | {
-    "service_variation": 1.0
+    "service_variation": 1.0,
+    "hop_ratio": 1.0,
 }
 
 

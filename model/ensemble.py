@@ -69,7 +69,8 @@ def ensemble(
     base, wake_up = network.demands.evaluate(dict(values))
     base, wake_up = np.atleast_2d(base), np.atleast_2d(wake_up)
     rings = _alike(tuple(read_ring(network, binding) for binding in bindings) or (read_ring(network),))
-    members = max(len(base), len(rings))
+    hop_ratio = np.atleast_1d(values.get("hop_ratio", network.distances.ratio)) / network.distances.ratio
+    members = max(len(base), len(rings), len(hop_ratio))
     base, wake_up = (np.resize(table, (members, table.shape[1])) for table in (base, wake_up))
     load = network.load
     permits = np.array([pool.permits for pool in network.pools], dtype=float)
@@ -83,7 +84,7 @@ def ensemble(
         np.tile(permits, (members, 1)),
         np.full(members, np.inf if load.in_flight is None else float(load.in_flight)),
         np.full(members, np.nan if load.rate_per_s is None else load.rate_per_s),
-        np.ones(members),
+        np.resize(hop_ratio, members),
     )
 
 

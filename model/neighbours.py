@@ -88,22 +88,22 @@ def neighbour(
     rings = rings_with_nodes(base.rings, base.scenario, scenario, rng)
     study = _study(scenario, rings, asked, rng)
     other = asked.analyse(study)
-    bar = threshold(len(base.nodes))
+    bar, form = threshold(len(base.nodes)), asked.discrepancy.get("gain", 0.0)
     logs = {"capacity": _log_ratio(other, analysed, _capacity(other), _capacity(analysed))}
     clients = None
     if own is not None and other.stable:
         logs["at_your_clients"] = _client_ratio(other, analysed)
         there = asked.alike(own).answer(study, other) if asked.solver == "simulate" else None
-        clients = _client_gain(logs["at_your_clients"], other, own, there, bar, loss=change < 0)
-    capacity = _analysed_gain(other, logs["capacity"], bar, loss=change < 0)
+        clients = _client_gain(logs["at_your_clients"], other, own, there, bar, form, loss=change < 0)
+    capacity = _analysed_gain(other, logs["capacity"], bar, form, loss=change < 0)
     return Neighbour(change, clients, capacity, bar, other, logs)
 
 
-def _analysed_gain(other: Analysed, logs: Floats, bar: float, *, loss: bool) -> Gain:
+def _analysed_gain(other: Analysed, logs: Floats, bar: float, form: float, *, loss: bool) -> Gain:
     """Return a gain by mean-value analysis, averaged over the rings."""
     blocks = other.members.blocks.without_limits()
     centre = float(logs[0]) + over_rings(blocks, logs)
-    return gain(centre, parts_of_log(blocks, logs), bar, loss=loss)
+    return gain(centre, parts_of_log(blocks, logs, model=form), bar, loss=loss)
 
 
 def _study(scenario: Scenario, rings: list[Ring], asked: Questioned, rng: np.random.Generator) -> Study:
@@ -129,14 +129,14 @@ def _client_ratio(other: Analysed, own: Analysed) -> Floats:
 
 
 def _client_gain(
-    logs: Floats, other: Analysed, own: Answer, there: Answer | None, bar: float, *, loss: bool
+    logs: Floats, other: Analysed, own: Answer, there: Answer | None, bar: float, form: float, *, loss: bool
 ) -> Gain:
     """Return the gain, centred on the simulation when there is one."""
     if there is None:
-        return _analysed_gain(other, logs, bar, loss=loss)
+        return _analysed_gain(other, logs, bar, form, loss=loss)
     ours, theirs = _served(own, other), _served(there, other)
     sampling = float(np.hypot(ours.parts.sampling, theirs.parts.sampling))
-    parts = parts_of_log(other.members.blocks.without_limits(), logs, sampling)
+    parts = parts_of_log(other.members.blocks.without_limits(), logs, sampling, form)
     sign = -1.0 if other.is_open else 1.0
     return gain(sign * float(np.log(theirs.value / ours.value)), parts, bar, loss=loss)
 

@@ -120,6 +120,8 @@ class Distances:
     delay_s: Floats
     """[5]: itself, same host, same rack, same datacenter, other datacenter."""
     client_s: float
+    ratio: float = 1.0
+    """Delays over those of the scenario, by the profile."""
 
     def classes(self, first: Ints, second: Ints) -> Ints:
         """Return the class of distance between nodes, elementwise: a position in `delay_s`."""

@@ -6,13 +6,15 @@ perturbation, one node more and one less, hops in closed form beside the simulat
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
 
 from .answer import Analysed
 from .bounds import bounds
-from .calibration import Calibration
+from .calibration import Calibration, Discrepancy
+from .conditions import extrapolation
 from .explain import explain
 from .findings import Findings, Options
 from .growth import resolved_clients
@@ -55,7 +57,7 @@ def find(scenario: Scenario, calibration: Calibration, options: Options, progres
         values,
         _moved(calibration),
         calibration.draw(DRAWS, draw_rng),
-        _discrepancy(calibration),
+        _discrepancy(calibration, scenario),
         options.solver,
         options.seed,
         options.budget,
@@ -93,9 +95,10 @@ def _moved(calibration: Calibration) -> dict[str, float]:
     }
 
 
-def _discrepancy(calibration: Calibration) -> Mapping[str, float]:
-    form = calibration.discrepancy
-    return {} if form is None else {"throughput": form.throughput, "p50": form.p50, "p99": form.p99}
+def _discrepancy(calibration: Calibration, scenario: Scenario) -> Mapping[str, float]:
+    """Return the model's own error by figure, more of it outside the measured numbers in flight."""
+    form, beyond = calibration.discrepancy or Discrepancy(), extrapolation(calibration, scenario)
+    return {name: math.hypot(value, beyond) for name, value in form.model_dump().items()}
 
 
 def _limited(analysed: Analysed) -> Floats:

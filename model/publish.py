@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from .answer import Figure
+from .conditions import outside_words
 from .findings import Findings
 from .gain import CANNOT_TELL, Gain
 from .metrics import LatencyKind, Percentiles, Quantity
@@ -144,6 +145,8 @@ def _warnings(found: Findings) -> Iterator[str]:
     version, profile = found.scenario.cluster.version, found.calibration.cassandra_version
     if version.split(".")[:2] != profile.split(".")[:2]:
         yield f"the profile's demands are of Cassandra {profile}, the scenario's version is {version}"
+    for outside in outside_words(found.calibration, found.scenario):
+        yield f"outside what the profile was made from: {outside}"
     unstable = _risk_of_overload(found)
     if found.answer is not None and unstable > 0:
         yield f"within the profile's uncertainty this load is more than the cluster can carry with {unstable:.0%}"

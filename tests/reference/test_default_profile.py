@@ -31,7 +31,7 @@ DEFAULT, LAB = load_calibration("default"), load_calibration("lab-5.0.6")
 LEFT_OUT = {
     "coordinator_column_s", "replica_absent_s", "replica_read_column_s", "replica_write_column_s", "message_kib_s",
     "coordinator_wake_up_s", "message_wake_up_s", "block_wake_up_s", "idle_cores", "sharing_ratio",
-    "contention_ratio", "contention_knee",
+    "contention_ratio", "contention_knee", "hop_ratio",
 }
 """Parameters of which no published row speaks."""
 

@@ -37,6 +37,9 @@ class Command(NamedTuple):
 COMMANDS: Mapping[str, Command] = {
     "predict": Command("predict_command", "predict", "Throughput, latency, the limit, and what the next node brings."),
     "scenarios": Command("scenarios_command", "app", "List, show and check scenario files."),
+    "calibrate": Command("calibrate_command", "calibrate", "Measured runs to a calibration."),
+    "validate": Command("validate_command", "validate", "A calibration against runs it has not seen."),
+    "design": Command("design_command", "design", "Which runs to make next."),
     "lab": Command("lab_command", "app", "Real Cassandra nodes on this machine."),
     "load": Command("load_command", "app", "Drive a cluster and measure it."),
     "observe": Command("observe_command", "observe", "What a cluster does, without a load of ours."),

@@ -23,3 +23,21 @@ def looks(what: str = "simulating") -> Iterator[Callable[[int, float], None]]:
         if shown:
             sys.stderr.write("\r\033[K")
             sys.stderr.flush()
+
+
+@contextmanager
+def stages() -> Iterator[Callable[[str, float], None]]:
+    """Yield a function that shows what is being done and how far it is, and clear its line at the end."""
+    shown = sys.stderr.isatty()
+
+    def show(what: str, share: float) -> None:
+        if shown:
+            sys.stderr.write(f"\r\033[K{what}: {share:.0%} ")
+            sys.stderr.flush()
+
+    try:
+        yield show
+    finally:
+        if shown:
+            sys.stderr.write("\r\033[K")
+            sys.stderr.flush()
