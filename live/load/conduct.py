@@ -43,10 +43,12 @@ class Reader:
 
     console: Console | None = None
     probe: NodeProbe | None = None
+    tables: tuple[str, ...] | None = None
+    """Virtual tables to read; all that there are when not given."""
 
     def read(self) -> Reading:
         """Return a reading of now."""
-        swept = sweep(self.console) if self.console else None
+        swept = sweep(self.console, self.tables) if self.console else None
         return Reading(time.monotonic(), swept, self.probe.use() if self.probe else {})
 
     def cpu_s(self) -> Mapping[str, float]:

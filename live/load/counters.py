@@ -10,7 +10,7 @@ Source: the classes of `org.apache.cassandra.db.virtual`, for which column count
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ...model.errors import RunError
@@ -64,21 +64,29 @@ class Sweep:
     """By address, then by name."""
 
 
-def sweep(console: Console) -> Sweep:
-    """Ask every node that is up for its counters."""
+def sweep(console: Console, tables: Iterable[str] | None = None) -> Sweep:
+    """Ask every node that is up for its counters.
+
+    Args:
+        console: asks the nodes.
+        tables: those wanted, which are known to be there; all that there are when not given.
+    """
     began_s = time.monotonic()
-    counters = {node.address: dict(_counters(console, node)) for node in console.nodes if node.up}
+    counters = {node.address: dict(_counters(console, node, tables)) for node in console.nodes if node.up}
     return Sweep((began_s + time.monotonic()) / 2, {name: found for name, found in counters.items() if found})
 
 
-def _counters(console: Console, node: FoundNode) -> Iterator[tuple[str, float]]:
+def _counters(console: Console, node: FoundNode, tables: Iterable[str] | None) -> Iterator[tuple[str, float]]:
     try:
-        there = {str(row["table_name"]) for row in console.ask(TABLES, node.address)}
-        for table in sorted(there & set(WANTED)):
+        for table in sorted(_found(console, node) if tables is None else tables):
             for row in console.ask(f"SELECT * FROM {KEYSPACE}.{table}", node.address):
                 yield from _growing(table, row)
     except RunError:
         return  # it has no virtual tables, or went away
+
+
+def _found(console: Console, node: FoundNode) -> set[str]:
+    return {str(row["table_name"]) for row in console.ask(TABLES, node.address)} & set(WANTED)
 
 
 def _growing(table: str, row: Row) -> Iterator[tuple[str, float]]:

@@ -84,6 +84,16 @@ class Processes:
         for child in self._children:
             _end(child, deadline_s)
 
+    def again(self, jobs: Sequence[Job]) -> None:
+        """Give each process that has done its part another job, which `begin` starts.
+
+        Args:
+            jobs: one for each process, as at first.
+        """
+        self._silent.clear()
+        for pipe, job in zip(self._pipes, jobs, strict=True):
+            pipe.send(job)
+
     @property
     def pids(self) -> tuple[int, ...]:
         """Ids of the processes."""

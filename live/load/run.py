@@ -74,18 +74,18 @@ def run_load(
     """
     plan = plan or LoadPlan()
     check_backend(backend)
-    in_flight = _in_flight(scenario, plan)
+    in_flight = in_flight_of(scenario, plan)
     with console_on(access) as console, interruptions() as interruption:
         check_nodes(scenario, console.nodes)
         chosen = backend_of(backend, access, approach_of(scenario, plan, access, console.nodes))
-        reads, writes = _tables(console, scenario, plan)
-        _load(console, chosen, reads, scenario, plan, show, interruption)
-        jobs = _jobs(scenario, plan, chosen, reads, writes, in_flight)
+        reads, writes = tables_of(console, scenario, plan)
+        prepare(console, chosen, reads, scenario, plan, show, interruption)
+        jobs = jobs_of(scenario, plan, chosen, reads, writes, in_flight)
         reader = Reader(console, probe)
         idle = _idle(reader, plan, show)
         site = site_facts(console, probe)
         with Processes(jobs) as crew:
-            record = _conducted(crew, plan, reader, show, interruption, idle, access.contact_points)
+            record = conducted(crew, plan, reader, show, interruption, idle, access.contact_points)
     keep(record.measured)
     return measurement_of(scenario, plan, record, site)
 
@@ -115,9 +115,9 @@ def run_in_memory(
     plan = plan or LoadPlan()
     in_memory_approach(scenario)
     table = table_of(scenario, plan, {})
-    jobs = _jobs(scenario, plan, MemoryBackend(cluster, plan.seed), table, table, _in_flight(scenario, plan))
+    jobs = jobs_of(scenario, plan, MemoryBackend(cluster, plan.seed), table, table, in_flight_of(scenario, plan))
     with interruptions() as interruption, Processes(jobs) as crew:
-        record = _conducted(crew, plan, Reader(), show, interruption, None, ())
+        record = conducted(crew, plan, Reader(), show, interruption, None, ())
     keep(record.measured)
     return measurement_of(scenario, plan, record, SiteFacts())
 
@@ -129,14 +129,14 @@ def rehearse(
     plan = plan or LoadPlan()
     in_memory_approach(scenario)
     table = table_of(scenario, plan, {})
-    jobs = _jobs(scenario, plan, MemoryBackend(cluster), table, table, _in_flight(scenario, plan))
+    jobs = jobs_of(scenario, plan, MemoryBackend(cluster), table, table, in_flight_of(scenario, plan))
     crew = Rehearsal(tuple(jobs), cluster, plan.seed)
-    record = _conducted(crew, plan, Reader(), show_nothing, Interruption(), None, ())
+    record = conducted(crew, plan, Reader(), show_nothing, Interruption(), None, ())
     keep(record.measured)
     return measurement_of(scenario, plan, record, SiteFacts()).model_copy(update={"started_at": None})
 
 
-def _in_flight(scenario: Scenario, plan: LoadPlan) -> int:
+def in_flight_of(scenario: Scenario, plan: LoadPlan) -> int:
     in_flight = resolved_in_flight(scenario)
     if in_flight is None:
         right = "no rate: this load is closed; say clients.in_flight"
@@ -146,13 +146,13 @@ def _in_flight(scenario: Scenario, plan: LoadPlan) -> int:
     return in_flight
 
 
-def _tables(console: Console, scenario: Scenario, plan: LoadPlan) -> tuple[LoadTable, LoadTable]:
+def tables_of(console: Console, scenario: Scenario, plan: LoadPlan) -> tuple[LoadTable, LoadTable]:
     """Return the tables for reads and for writes, which are one unless they are to be apart."""
     reads = table_of(scenario, plan, replication_of(scenario.cluster, console.nodes))
     return reads, reads.with_name(f"{reads.name[:46]}_w") if plan.separate_writes else reads
 
 
-def _load(
+def prepare(
     console: Console,
     backend: Backend,
     reads: LoadTable,
@@ -165,14 +165,14 @@ def _load(
     make_keyspace(console, reads.keyspace, replication_of(scenario.cluster, console.nodes))
     loaded = make_table(console, reads).loaded
     if plan.separate_writes:
-        make_table(console, _tables(console, scenario, plan)[1])
+        make_table(console, tables_of(console, scenario, plan)[1])
     partitions = scenario.workload.partitions
     if READ in scenario.workload.operations and loaded < partitions:
         fill(backend, reads, loaded, partitions, plan, show, interruption)
         mark_loaded(console, reads, partitions)
 
 
-def _jobs(
+def jobs_of(
     scenario: Scenario, plan: LoadPlan, backend: Backend, reads: LoadTable, writes: LoadTable, in_flight: int
 ) -> list[Job]:
     """Return what each process does; the requests in flight are dealt out."""
@@ -203,7 +203,7 @@ def site_facts(console: Console, probe: NodeProbe | None) -> SiteFacts:
     )
 
 
-def _conducted(
+def conducted(
     crew: Crew,
     plan: LoadPlan,
     reader: Reader,

@@ -185,13 +185,13 @@ def _begun(requests: Iterator[Request]) -> Iterator[Request]:
 
 
 def work(pipe: Connection) -> None:
-    """Do what a process does, from its job to its end."""
+    """Do what a process does, job after job, until its parent gives no more."""
     loop = asyncio.new_event_loop()
     try:
-        job = pipe.recv()
-        with job.backend.session(loop, job.part) as session:
-            _run(loop, session, job, pipe)
-        pipe.send(Over())
+        while (job := _next_job(pipe)) is not None:
+            with job.backend.session(loop, job.part) as session:
+                _run(loop, session, job, pipe)
+            pipe.send(Over())
     except CapmodelError as error:
         pipe.send(Failed(str(error)))
     except (EOFError, BrokenPipeError):
@@ -199,6 +199,16 @@ def work(pipe: Connection) -> None:
     finally:
         loop.close()
         pipe.close()
+
+
+def _next_job(pipe: Connection) -> Job | None:
+    """Return the next job, None when there will be none; words to stop that came after an end are passed over."""
+    try:
+        while not isinstance(job := pipe.recv(), Job):
+            pass
+    except (EOFError, ConnectionResetError):
+        return None
+    return job
 
 
 def _run(loop: asyncio.AbstractEventLoop, session: Session, job: Job, pipe: Connection) -> None:
