@@ -40,7 +40,7 @@ def kinds_of(measurement: Measurement) -> set[LatencyKind]:
 
 
 def _latency(operation: OperationMeasured, kind: LatencyKind | None) -> Latency | None:
-    wanted = [one for one in operation.histograms if kind in (None, one.kind)]
+    wanted = [one for one in operation.histograms if one.kind in PREFERRED and kind in (None, one.kind)]
     if wanted:
         return _from_histogram(min(wanted, key=lambda one: PREFERRED.index(one.kind)))
     stated = operation.latency_s

@@ -157,7 +157,9 @@ class ClientFacts(Value):
     lag_s: Latency | None = None
     """How late its event loop ran."""
     send_lag_s: Latency | None = None
-    """From intended to real send, of an open load."""
+    """How late it came to the intended starts of an open load, its own fault."""
+    send_lag: LatencyHistogram | None = None
+    """The same as a histogram."""
     missed_starts: Count | None = Field(default=None, ge=0)
     facts: dict[str, Fact] = Field(default={})
 

@@ -24,6 +24,8 @@ class LatencyKind(StrEnum):
     """From send to answer."""
     RESPONSE = "response"
     """From intended start to answer."""
+    WAIT = "wait"
+    """From intended start to send."""
     UNKNOWN = "unknown"
 
 

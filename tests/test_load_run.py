@@ -18,6 +18,7 @@ from capmodel.model.estimate import Z
 from capmodel.model.measured_metrics import metrics_of
 from capmodel.model.measurement import Measurement
 from capmodel.model.measurement_file import dump_measurement
+from capmodel.model.rate_course import RateCourse
 from capmodel.model.scenario import Scenario
 from capmodel.model.scenario_file import load_scenario
 
@@ -187,8 +188,8 @@ def test_intervals_are_handed_out() -> None:
 def test_what_memory_cannot_do_is_refused() -> None:
     with pytest.raises(ScenarioError, match="round-robin"):
         rehearse(scenario("clients.routing=token-aware"), MemoryCluster())
-    with pytest.raises(ScenarioError, match="this load is closed"):
-        rehearse(load_scenario("default", ["clients.rate=100", "clients.routing=round-robin"]), MemoryCluster())
+    with pytest.raises(ScenarioError, match="a course of rates is an open load"):
+        rehearse(scenario(), MemoryCluster(), LoadPlan(warm_up_s=0.0, course=RateCourse.level(100.0)))
     with pytest.raises(InputError, match="requests in flight"):
         rehearse(scenario("clients.in_flight=2"), MemoryCluster(), LoadPlan(processes=3))
 

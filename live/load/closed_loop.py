@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from .event_loop import Loop
-from .interval import IntervalRecorder
+from .interval_recorder import IntervalRecorder
 from .requests import Request
 from .session import Session
 

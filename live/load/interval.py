@@ -5,11 +5,11 @@ Intervals of all processes lie on one grid, so they can be added: latencies by b
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from .buckets import NOTHING, Tally, added, tally
+from .buckets import NOTHING, Tally, added
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,25 @@ class ClientUse:
 
 
 @dataclass(frozen=True)
+class Starts:
+    """What became of the intended starts of an open load in an interval."""
+
+    responses: Mapping[str, Tally]
+    """From intended start to answer, of the requests answered in it, by operation."""
+    waits: Mapping[str, Tally]
+    """From intended start to send, of the same."""
+    send_lag: Tally
+    """How late the load came to the starts that it came to in it."""
+    missed: int = 0
+    """Starts that were never sent."""
+
+    @property
+    def due(self) -> int:
+        """Starts that the load came to, sent or not."""
+        return self.send_lag.n
+
+
+@dataclass(frozen=True)
 class Interval:
     """One interval of a run."""
 
@@ -37,7 +56,7 @@ class Interval:
     """On the clock of the loop."""
     ended_s: float
     latencies: Mapping[str, Tally]
-    """Of the requests answered in it, by operation."""
+    """Service times of the requests answered in it, by operation."""
     errors: Mapping[str, int]
     """Failed requests by kind."""
     missing_rows: int = 0
@@ -45,6 +64,8 @@ class Interval:
     in_flight: int = 0
     """Requests in flight at its end."""
     client: ClientUse = ClientUse()
+    starts: Starts | None = None
+    """What an open load adds; None for a closed one."""
 
     @property
     def length_s(self) -> float:
@@ -62,50 +83,18 @@ class Interval:
         return self.answers / self.length_s if self.length_s > 0 else 0.0
 
     @property
+    def told(self) -> Mapping[str, Tally]:
+        """Latencies by operation as a user feels them: responses of an open load, service times of a closed one."""
+        return self.latencies if self.starts is None else self.starts.responses
+
+    @property
     def all_latencies(self) -> Tally:
-        """Latencies of all operations."""
-        return added(self.latencies.values())
-
-
-class IntervalRecorder:
-    """Collects what happens; `cut` gives the interval so far and begins the next."""
-
-    def __init__(self) -> None:
-        self._clear()
-
-    def _clear(self) -> None:
-        self._latencies_s: defaultdict[str, list[float]] = defaultdict(list)
-        self._errors: Counter[str] = Counter()
-        self._missing_rows = 0
-
-    def answered(self, operation: str, latency_s: float, missing_row: bool) -> None:
-        """Add an answer."""
-        self._latencies_s[operation].append(latency_s)
-        self._missing_rows += missing_row
-
-    def failed(self, kind: str) -> None:
-        """Add an error."""
-        self._errors[kind] += 1
-
-    def cut(self, number: int, began_s: float, ended_s: float, in_flight: int, client: ClientUse) -> Interval:
-        """Return the interval and begin the next."""
-        interval = Interval(
-            number=number,
-            began_s=began_s,
-            ended_s=ended_s,
-            latencies={name: tally(latencies_s) for name, latencies_s in self._latencies_s.items()},
-            errors=dict(self._errors),
-            missing_rows=self._missing_rows,
-            in_flight=in_flight,
-            client=client,
-        )
-        self._clear()
-        return interval
+        """The same of all operations."""
+        return added(self.told.values())
 
 
 def together(parts: Sequence[Interval]) -> Interval:
     """Return the sum of the intervals that several processes saw at the same place of the grid."""
-    names = dict.fromkeys(name for part in parts for name in part.latencies)
     errors: Counter[str] = Counter()
     for part in parts:
         errors.update(part.errors)
@@ -113,11 +102,30 @@ def together(parts: Sequence[Interval]) -> Interval:
         number=parts[0].number,
         began_s=sum(part.began_s for part in parts) / len(parts),
         ended_s=sum(part.ended_s for part in parts) / len(parts),
-        latencies={name: added(part.latencies.get(name, NOTHING) for part in parts) for name in names},
+        latencies=by_name([part.latencies for part in parts]),
         errors=dict(errors),
         missing_rows=sum(part.missing_rows for part in parts),
         in_flight=sum(part.in_flight for part in parts),
         client=_all_clients([part.client for part in parts]),
+        starts=all_starts([part.starts for part in parts if part.starts is not None]),
+    )
+
+
+def by_name(parts: Sequence[Mapping[str, Tally]]) -> dict[str, Tally]:
+    """Return the sums of tallies that have names."""
+    names = dict.fromkeys(name for part in parts for name in part)
+    return {name: added(part.get(name, NOTHING) for part in parts) for name in names}
+
+
+def all_starts(parts: Sequence[Starts]) -> Starts | None:
+    """Return the sum of what became of intended starts, None when there is nothing to add."""
+    if not parts:
+        return None
+    return Starts(
+        responses=by_name([part.responses for part in parts]),
+        waits=by_name([part.waits for part in parts]),
+        send_lag=added(part.send_lag for part in parts),
+        missed=sum(part.missed for part in parts),
     )
 
 

@@ -19,7 +19,8 @@ from .interval import Interval
 HEADER = (
     "#[Logged by capmodel load run]",
     "#[Histogram log format version 1.3]",
-    "#[Latencies in microseconds, from send to answer]",
+    "#[Latencies in microseconds: by operation from send to answer, of an open load from intended start to answer;"
+    " NAME.service is from send to answer, NAME.wait from intended start to send, send-lag the load's own]",
 )
 LEGEND = '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"'
 
@@ -45,8 +46,16 @@ def log_lines(intervals: Sequence[Interval], started_at: datetime | None) -> Ite
     yield LEGEND
     zero_s = intervals[0].began_s if intervals else 0.0
     for interval in intervals:
-        for operation, latencies in interval.latencies.items():
-            yield _line(operation, latencies, interval.began_s - zero_s, interval.length_s)
+        for tag, latencies in _tagged(interval):
+            yield _line(tag, latencies, interval.began_s - zero_s, interval.length_s)
+
+
+def _tagged(interval: Interval) -> Iterator[tuple[str, Tally]]:
+    yield from interval.told.items()
+    if interval.starts is not None:
+        yield from ((f"{name}.service", counted) for name, counted in interval.latencies.items())
+        yield from ((f"{name}.wait", counted) for name, counted in interval.starts.waits.items())
+        yield "send-lag", interval.starts.send_lag
 
 
 def _line(operation: str, latencies: Tally, begin_s: float, length_s: float) -> str:

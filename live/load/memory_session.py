@@ -44,6 +44,8 @@ class MemoryCluster:
     """Mean service time."""
     distribution: Literal["exponential", "constant"] = "exponential"
     outages: tuple[Outage, ...] = ()
+    stalls: tuple[tuple[float, float], ...] = ()
+    """Times from and to in which no node answers, since the session was opened: what is due then waits for the end."""
     slower_per_s: float = 0.0
     """Growth of the service time per second, relative: a cluster that gets slower."""
 
@@ -83,8 +85,15 @@ class MemorySession:
     def _serve(self, node: int, now_s: float) -> float:
         """Return when a request will be answered, and take the server until then."""
         free_s = self._free_s[node]
-        ends_s = max(heapq.heappop(free_s), now_s) + self._service(now_s)
+        ends_s = self._delayed(max(heapq.heappop(free_s), now_s) + self._service(now_s))
         heapq.heappush(free_s, ends_s)
+        return ends_s
+
+    def _delayed(self, ends_s: float) -> float:
+        """Return the end of a service, moved behind the stall that it falls into."""
+        for from_s, to_s in self._cluster.stalls:
+            if self._opened_s + from_s <= ends_s < self._opened_s + to_s:
+                return self._opened_s + to_s
         return ends_s
 
     def _service(self, now_s: float) -> float:

@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
+from typing import Any
 
 from ...model.histogram import latency_of
 from ...model.measurement import (
@@ -22,7 +23,7 @@ from ...model.measurement import (
 from ...model.metrics import LatencyKind, LatencyStatistic
 from ...model.scenario import Scenario
 from .buckets import NOTHING, Tally, added, histogram
-from .interval import Interval
+from .interval import Interval, Starts, all_starts
 from .node_outcome import cluster_facts, node_facts
 from .plan import LoadPlan
 from .record import RunRecord, SiteFacts
@@ -59,7 +60,14 @@ def measurement_of(scenario: Scenario, plan: LoadPlan, record: RunRecord, site: 
 
 def judged(plan: LoadPlan, record: RunRecord) -> Judged:
     """Return what a verdict is about."""
-    return Judged(record.measured, plan.grid_s, record.host_idle_ratio, len(record.lost), record.never_flat)
+    return Judged(
+        intervals=record.measured,
+        interval_s=plan.grid_s,
+        host_idle_ratio=record.host_idle_ratio,
+        lost_processes=len(record.lost),
+        never_flat=record.never_flat,
+        rates_change=plan.course is not None,
+    )
 
 
 def span_s(intervals: Sequence[Interval]) -> float:
@@ -68,16 +76,22 @@ def span_s(intervals: Sequence[Interval]) -> float:
 
 
 def _operation(name: str, measured: Sequence[Interval]) -> OperationMeasured:
-    parts = [interval.latencies.get(name, NOTHING) for interval in measured]
-    whole = added(parts)
-    counted = histogram(whole)
-    found = LatencyHistogram(
-        kind=LatencyKind.SERVICE,
-        encoded=counted.encoded,
-        above_range=counted.above_range,
-        effective_n=effective_number(parts),
+    service = [interval.latencies.get(name, NOTHING) for interval in measured]
+    starts = [interval.starts for interval in measured if interval.starts is not None]
+    found = {LatencyKind.SERVICE: service}
+    if starts:
+        found = {LatencyKind.RESPONSE: [one.responses.get(name, NOTHING) for one in starts], **found}
+        found[LatencyKind.WAIT] = [one.waits.get(name, NOTHING) for one in starts]
+    histograms = tuple(_histogram(kind, parts) for kind, parts in found.items())
+    return OperationMeasured(requests=sum(part.n for part in service), histograms=histograms)
+
+
+def _histogram(kind: LatencyKind, parts: Sequence[Tally]) -> LatencyHistogram:
+    counted = histogram(added(parts))
+    number = effective_number(parts)
+    return LatencyHistogram(
+        kind=kind, encoded=counted.encoded, above_range=counted.above_range, effective_n=number
     )
-    return OperationMeasured(requests=whole.n, histograms=(found,))
 
 
 def _series(intervals: Sequence[Interval], names: Sequence[str], start_s: float) -> Iterator[tuple[str, Series]]:
@@ -91,7 +105,7 @@ def _series(intervals: Sequence[Interval], names: Sequence[str], start_s: float)
     )
     if len(names) > 1:
         for name in names:
-            yield name, _columns(ends, [interval.latencies.get(name, NOTHING) for interval in intervals], intervals)
+            yield name, _columns(ends, [interval.told.get(name, NOTHING) for interval in intervals], intervals)
 
 
 def _columns(ends_s: tuple[float, ...], tallies: Sequence[Tally], intervals: Sequence[Interval]) -> Series:
@@ -119,6 +133,7 @@ def client_facts(plan: LoadPlan, record: RunRecord) -> ClientFacts:
     uses = [interval.client for interval in record.measured]
     cpu = [use.cpu_s for use in uses if use.cpu_s is not None]
     lag = added(use.lag for use in uses)
+    starts = all_starts([interval.starts for interval in record.measured if interval.starts is not None])
     return ClientFacts(
         processes=plan.processes,
         processors=min(plan.processes * record.backend.processors, float(len(os.sched_getaffinity(0)))),
@@ -126,7 +141,16 @@ def client_facts(plan: LoadPlan, record: RunRecord) -> ClientFacts:
         pauses_s=sum(use.pauses_s for use in uses) if cpu else None,
         lag_s=latency_of(histogram(lag), LatencyKind.UNKNOWN, LatencyStatistic.UNKNOWN) if lag.n else None,
         facts=dict(_client_details(plan, record)),
+        **({} if starts is None else _starts(starts)),
     )
+
+
+def _starts(starts: Starts) -> dict[str, Any]:
+    """Return what a measurement says of the intended starts of an open load."""
+    counted = histogram(starts.send_lag)
+    lag = LatencyHistogram(kind=LatencyKind.UNKNOWN, encoded=counted.encoded, above_range=counted.above_range)
+    known = latency_of(counted, LatencyKind.UNKNOWN, LatencyStatistic.UNKNOWN) if starts.due else None
+    return {"send_lag": lag, "send_lag_s": known, "missed_starts": starts.missed}
 
 
 def _client_details(plan: LoadPlan, record: RunRecord) -> Iterator[tuple[str, Fact]]:
@@ -143,6 +167,9 @@ def _client_details(plan: LoadPlan, record: RunRecord) -> Iterator[tuple[str, Fa
     yield "longest_pause_s", max((use.longest_pause_s for use in uses), default=0.0)
     if record.host_idle_ratio is not None:
         yield "host_idle_ratio", record.host_idle_ratio
+    if (due := sum(interval.starts.due for interval in record.measured if interval.starts is not None)) and answers:
+        yield "starts_per_s", due / span_s(record.measured)
+        yield "answered_ratio", answers / due
     if plan.batches.share:
         yield "batch_rows", plan.batches.rows
 
@@ -155,6 +182,12 @@ def _notes(record: RunRecord, start_s: float) -> Iterator[str]:
     missing = sum(interval.missing_rows for interval in record.measured)
     if missing:
         yield f"{missing} reads found no row where there should be one"
+    above = sum(counted.above_range for interval in record.measured for counted in interval.told.values())
+    if above:
+        yield f"{above} latencies are above an hour; they are counted and lie beyond every percentile"
+    never_sent = sum(interval.starts.missed for interval in record.after if interval.starts is not None)
+    if never_sent:
+        yield f"{never_sent} starts were due and not sent when the load ended"
     unanswered: Counter[str] = Counter()
     for interval in record.after:
         unanswered.update(interval.errors)

@@ -1,4 +1,4 @@
-"""One process's part of a load: a closed loop, cut into intervals on the common grid until it is told to stop.
+"""One process's part of a load: a closed or open loop, cut into intervals on the common grid until it is told to stop.
 
 After the last interval nothing is sent any more; what is in flight then gets `DRAIN_S` to be answered, which is not
 counted, and what is still not answered is reported as errors of the kind `Unanswered`: a node that hangs at the end
@@ -11,14 +11,32 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from .buckets import NOTHING
 from .client_watch import ClientWatch
-from .closed_loop import ClosedLoop
 from .event_loop import Loop
-from .interval import Interval, IntervalRecorder
+from .interval import Interval, Starts
+from .interval_recorder import IntervalRecorder
 
 DRAIN_S = 2.0
 _DRAIN_STEP_S = 0.02
 UNANSWERED = "Unanswered"
+
+
+class Sending(Protocol):
+    """A closed or an open loop."""
+
+    in_flight: int
+    """Requests sent and not answered."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing is in flight and nothing will be sent."""
+
+    def start(self) -> None:
+        """Begin to send."""
+
+    def stop(self) -> None:
+        """Send nothing more."""
 
 
 class Boss(Protocol):
@@ -44,19 +62,19 @@ class Grid:
 
 
 class Part:
-    """Runs a closed loop and reports intervals."""
+    """Runs a loop that sends, and reports intervals."""
 
     def __init__(
         self,
         loop: Loop,
-        closed_loop: ClosedLoop,
+        sending: Sending,
         recorder: IntervalRecorder,
         watch: ClientWatch,
         boss: Boss,
         grid: Grid,
         when_over: Callable[[], None],
     ) -> None:
-        self._loop, self._closed_loop, self._recorder = loop, closed_loop, recorder
+        self._loop, self._sending, self._recorder = loop, sending, recorder
         self._watch, self._boss, self._grid, self._when_over = watch, boss, grid, when_over
         self._number = 0
         self._began_s = grid.start_s
@@ -68,28 +86,28 @@ class Part:
     def _begin(self) -> None:
         self._began_s = self._loop.time()
         self._watch.cut(0.0)
-        self._closed_loop.start()
+        self._sending.start()
         self._loop.call_at(self._grid.end_s(0), self._tick)
 
     def _tick(self) -> None:
         """End an interval and plan the next end; after a standstill some intervals are short."""
         now_s = self._loop.time()
         self._report(now_s)
-        if self._boss.says_stop() or self._closed_loop.finished:
-            self._closed_loop.stop()
+        if self._boss.says_stop() or self._sending.finished:
+            self._sending.stop()
             self._drain(now_s + DRAIN_S)
         else:
             self._loop.call_at(self._grid.end_s(self._number), self._tick)
 
     def _report(self, now_s: float) -> None:
         use = self._watch.cut(now_s - self._began_s)
-        in_flight = self._closed_loop.in_flight
+        in_flight = self._sending.in_flight
         self._boss.report(self._recorder.cut(self._number, self._began_s, now_s, in_flight, use))
         self._number += 1
         self._began_s = now_s
 
     def _drain(self, until_s: float) -> None:
-        if self._closed_loop.in_flight and self._loop.time() < until_s:
+        if self._sending.in_flight and self._loop.time() < until_s:
             self._loop.call_later(_DRAIN_STEP_S, self._drain, until_s)
             return
         self._report_unanswered()
@@ -97,7 +115,10 @@ class Part:
         self._when_over()
 
     def _report_unanswered(self) -> None:
-        left = self._closed_loop.in_flight
-        if left:
-            now_s = self._loop.time()
-            self._boss.report(Interval(self._number, self._began_s, now_s, {}, {UNANSWERED: left}))
+        left, missed = self._sending.in_flight, self._recorder.missed_starts
+        if left or missed:
+            errors = {UNANSWERED: left} if left else {}
+            starts = Starts({}, {}, NOTHING, missed) if missed else None
+            self._boss.report(
+                Interval(self._number, self._began_s, self._loop.time(), {}, errors, starts=starts)
+            )

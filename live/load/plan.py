@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from ...model.errors import InputError, Problem
+from ...model.rate_course import RateCourse
 from .requests import Batches
 
 INTERVALS = 40
@@ -45,6 +46,8 @@ class LoadPlan:
     """Addresses that the clients talk to, in place of the scenario's numbers."""
     idle_s: float = 0.0
     """Time without load before the warm-up, in which the nodes' own traffic is counted."""
+    course: RateCourse | None = None
+    """How the rate of an open load changes over the measured time; its first rate holds during the warm-up."""
     fill_in_flight: int = 128
     """Requests in flight while the table is loaded."""
 
@@ -61,6 +64,7 @@ class LoadPlan:
             ("duration", self.duration_s, "a time above 0", self.duration_s is None or self.duration_s > 0),
             ("operations", self.operations, "a number above 0", self.operations is None or self.operations > 0),
             ("warm-up", warm_up_s, "a time, 0 or more, or auto", warm_up_s is None or warm_up_s >= 0),
+            ("course", "warm-up auto", "a warm-up that is a time", self.course is None or warm_up_s is not None),
             ("processes", self.processes, f"1 to {MOST_PROCESSES}", 1 <= self.processes <= MOST_PROCESSES),
             ("interval", length_s, "0.01 s or more", length_s is None or length_s >= 0.01),
             ("timeout", self.timeout_s, "a time above 0", self.timeout_s > 0),

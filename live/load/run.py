@@ -1,7 +1,7 @@
 """A load from beginning to end: table, warm-up, measured time, readings of the nodes, measurement.
 
 `run_load` drives a real cluster, `run_in_memory` one in memory in real time, `rehearse` one in memory in simulated
-time; all three by the same closed loop, recorder and course.
+time; all three by the same loops, recorder and course.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from .interval import Interval
 from .look import Look, Show, show_nothing
 from .memory_session import FACTS, MemoryBackend, MemoryCluster
 from .node_probe import NodeProbe
+from .opening import MOST_IN_FLIGHT, opening_of
 from .outcome import measurement_of
 from .plan import LoadPlan
 from .processes import Processes
@@ -58,7 +59,7 @@ def run_load(
     """Drive a cluster as a scenario says, and return what was measured.
 
     Args:
-        scenario: the cluster and its workload; its clients make a closed load.
+        scenario: the cluster and its workload; its clients make a closed load, or with a rate an open one.
         access: how to reach the cluster.
         plan: for how long, from how many processes, on which table.
         backend: `acsylla` or `python`.
@@ -67,7 +68,7 @@ def run_load(
         keep: takes the intervals of the measured time.
 
     Raises:
-        ScenarioError: the scenario does not fit the cluster, or is no closed load.
+        ScenarioError: the scenario does not fit the cluster.
         InputError: a table or keyspace of that name is there and not ours.
         RunError: the cluster cannot be reached, or the table cannot be loaded.
         KeyboardInterrupt: ended by somebody before anything was measured.
@@ -137,10 +138,18 @@ def rehearse(
 
 
 def in_flight_of(scenario: Scenario, plan: LoadPlan) -> int:
+    """Return the requests in flight over all processes; of an open load, their limit.
+
+    Raises:
+        ScenarioError: a course of rates without a rate.
+        InputError: more processes than requests in flight.
+    """
     in_flight = resolved_in_flight(scenario)
     if in_flight is None:
-        right = "no rate: this load is closed; say clients.in_flight"
-        raise ScenarioError([Problem("clients.rate", scenario.clients.rate, right)])
+        in_flight = scenario.clients.max_in_flight or MOST_IN_FLIGHT
+    elif plan.course is not None:
+        right = "clients.rate: a course of rates is an open load"
+        raise ScenarioError([Problem("clients.in_flight", in_flight, right)])
     if in_flight < plan.processes:
         raise InputError([Problem("--processes", plan.processes, f"at most the {in_flight} requests in flight")])
     return in_flight
@@ -179,7 +188,10 @@ def jobs_of(
     asks = mix_of(scenario.workload, reads, writes, plan.batches)
     work = Mix(asks, reads, scenario.workload, scenario.clients.think_time, plan.seed)
     each, more = divmod(in_flight, plan.processes)
-    return [Job(part, backend, work, each + (part < more), plan.grid_s) for part in range(plan.processes)]
+    return [
+        Job(part, backend, work, each + (part < more), plan.grid_s, opening_of(scenario, plan, part))
+        for part in range(plan.processes)
+    ]
 
 
 def _idle(reader: Reader, plan: LoadPlan, show: Show) -> tuple[Reading, Reading] | None:

@@ -23,7 +23,7 @@ FEWEST_INTERVALS = 8
 def effective_number(intervals: Sequence[Tally]) -> float | None:
     """Return the effective number of requests, None when there are too few intervals to tell."""
     whole = added(intervals)
-    if len(intervals) < FEWEST_INTERVALS or whole.n < 2:
+    if len(intervals) < FEWEST_INTERVALS or whole.count.sum() < 2:
         return None
     functions = [_latency(whole), _above(whole, 0.5), _above(whole, 0.99)]
     found = [_effective(intervals, whole, values) for values in functions]

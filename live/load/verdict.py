@@ -5,6 +5,7 @@ The first kind that applies, in that order, names the run; the reasons of all ar
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -15,7 +16,7 @@ from ...model.batch_means import mean_estimate
 from ...model.measurement import Verdict
 from ...model.units import format_duration
 from .buckets import added
-from .interval import Interval
+from .interval import Interval, Starts, all_starts
 from .spread import FEWEST_INTERVALS
 from .steadiness import drift, standstill_s
 
@@ -32,6 +33,10 @@ HOST_IDLE_RATIO = 0.10
 """Idle share of the host below which nodes and load wait for each other (evidence/lab-fidelity.md, section 2)."""
 ERROR_RATIO = 0.01
 MISSING_RATIO = 0.001
+MISSED_RATIO = 0.001
+"""Share of starts never sent beyond which p99.9 of what was sent says nothing of what was meant."""
+BEHIND_RATIO = 0.98
+"""Answers over starts below which more is asked than answered, beside chance: in flight and latency then grow."""
 WIDE_RATIO = 0.10
 """Half-width of the rate's interval beyond which a run says little: repeated runs of a lab lie closer together."""
 OVERLOAD = ("Timeout", "TimedOut", "Overloaded", "Busy", "Unanswered")
@@ -51,11 +56,19 @@ class Judged:
     never_flat: bool = False
     """Whether the warm-up ended although rates were not flat."""
 
+    rates_change: bool = False
+    """Whether the load was meant to change, so that unsteady rates say nothing."""
+
     @property
     def errors(self) -> Mapping[str, int]:
         """Failed requests by kind."""
         kinds = dict.fromkeys(kind for interval in self.intervals for kind in interval.errors)
         return {kind: sum(interval.errors.get(kind, 0) for interval in self.intervals) for kind in kinds}
+
+    @property
+    def starts(self) -> Starts | None:
+        """What became of the intended starts; None for a closed load."""
+        return all_starts([interval.starts for interval in self.intervals if interval.starts is not None])
 
     @property
     def answers(self) -> int:
@@ -65,7 +78,7 @@ class Judged:
 
 def verdict_of(judged: Judged) -> Verdict:
     """Return the verdict on a run."""
-    found = [*_client(judged), *_host(judged), *_errors(judged), *_unsteady(judged)]
+    found = [*_client(judged), *_host(judged), *_behind(judged), *_errors(judged), *_unsteady(judged)]
     if not judged.answers:
         return Verdict(kind="overloaded", reasons=("nothing was answered", *(words for _, words in found)))
     if found:
@@ -85,9 +98,31 @@ def _client(judged: Judged) -> Iterator[tuple[Kind, str]]:
     if lag_s > max(LATE_S, LATE_RATIO * median_s):
         late, beside = format_duration(lag_s), format_duration(median_s)
         yield "client-limited", f"the load's event loop ran {late} late at p99, beside a median latency of {beside}"
+    if judged.starts is not None:
+        yield from _late_sends(judged.starts, median_s)
     paused_s, span_s = sum(use.pauses_s for use in uses), sum(interval.length_s for interval in judged.intervals)
     if span_s and paused_s / span_s > PAUSE_RATIO:
         yield "client-limited", f"garbage collections of the load took {paused_s / span_s:.1%} of the time"
+
+
+def _late_sends(starts: Starts, median_s: float) -> Iterator[tuple[Kind, str]]:
+    late_s = starts.send_lag.quantile_s(0.99) or 0.0
+    if late_s > max(LATE_S, LATE_RATIO * median_s):
+        late, beside = format_duration(late_s), format_duration(median_s)
+        yield "client-limited", f"requests were sent {late} late at p99, beside a median latency of {beside}"
+
+
+def _behind(judged: Judged) -> Iterator[tuple[Kind, str]]:
+    """Yield starts that were missed, and answers that do not keep up with starts."""
+    starts = judged.starts
+    if starts is None or not starts.due:
+        return
+    if starts.missed > MISSED_RATIO * starts.due:
+        yield "overloaded", f"{starts.missed} of {starts.due} starts found no place in flight in time"
+    ended = judged.answers + sum(judged.errors.values()) + starts.missed
+    chance = 4 * math.sqrt(starts.due)
+    if ended < BEHIND_RATIO * starts.due - chance:
+        yield "overloaded", f"only {ended / starts.due:.1%} of what was meant to start was answered"
 
 
 def _host(judged: Judged) -> Iterator[tuple[Kind, str]]:
@@ -111,6 +146,15 @@ def _errors(judged: Judged) -> Iterator[tuple[Kind, str]]:
 
 
 def _unsteady(judged: Judged) -> Iterator[tuple[Kind, str]]:
+    if not judged.rates_change:
+        yield from _moving(judged)
+    if judged.lost_processes:
+        yield "not-steady", f"{judged.lost_processes} of the load's processes were lost"
+    if judged.never_flat:
+        yield "not-steady", "the rates were not flat when the warm-up had lasted its longest"
+
+
+def _moving(judged: Judged) -> Iterator[tuple[Kind, str]]:
     rates = [interval.rate_per_s for interval in judged.intervals]
     error = mean_estimate(np.asarray(rates)).relative_error if len(rates) >= FEWEST_INTERVALS else 0.0
     if error > WIDE_RATIO:
@@ -120,7 +164,3 @@ def _unsteady(judged: Judged) -> Iterator[tuple[Kind, str]]:
         yield "not-steady", f"the second half was {abs(change):.0%} {way} than the first"
     if (still_s := standstill_s(rates, judged.interval_s)) > 0:
         yield "not-steady", f"nearly nothing was answered for {format_duration(still_s)}"
-    if judged.lost_processes:
-        yield "not-steady", f"{judged.lost_processes} of the load's processes were lost"
-    if judged.never_flat:
-        yield "not-steady", "the rates were not flat when the warm-up had lasted its longest"

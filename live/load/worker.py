@@ -2,6 +2,8 @@
 
 The parent sends the time of the start, on the machine's monotonic clock, and later anything at all to stop; a parent
 that has gone stops it too. Ctrl-C is the parent's affair.
+
+Its loop waits by select(2), which knows microseconds; epoll rounds up to whole milliseconds, which would be lag.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from selectors import SelectSelector
 from typing import Protocol
 
 import numpy as np
@@ -21,8 +24,11 @@ from ...model.workload import ConsistencyLevel, Workload
 from .client_watch import ClientWatch
 from .closed_loop import ClosedLoop
 from .event_loop import Loop
-from .interval import Interval, IntervalRecorder
-from .part import Boss, Grid, Part
+from .interval import Interval
+from .interval_recorder import IntervalRecorder
+from .open_loop import OpenLoop
+from .opening import Opening
+from .part import Boss, Grid, Part, Sending
 from .requests import WRITE, Ask, Request, request_stream, row_binder
 from .session import BackendFacts, Session, Statement
 from .table import LoadTable
@@ -116,7 +122,10 @@ class Job:
     backend: Backend
     work: Work
     in_flight: int
+    """Requests in flight, or their limit when the load is open."""
     interval_s: float
+    opening: Opening | None = None
+    """None for a closed load."""
 
 
 @dataclass(frozen=True)
@@ -164,12 +173,19 @@ def assemble(
 
     Statements are prepared here.
     """
-    recorder = IntervalRecorder()
-    requests = _begun(job.work.requests(session, job.part))
-    pause_s = job.work.pause(job.part)
-    closed = ClosedLoop(loop, session, requests, recorder, job.in_flight, pause_s, job.work.retry)
+    recorder = IntervalRecorder(job.opening is not None)
+    sending = _sending(loop, session, job, recorder)
     watch = ClientWatch(loop, whole_process)
-    return lambda start_s, over: Part(loop, closed, recorder, watch, boss, Grid(start_s, job.interval_s), over)
+    return lambda start_s, over: Part(loop, sending, recorder, watch, boss, Grid(start_s, job.interval_s), over)
+
+
+def _sending(loop: Loop, session: Session, job: Job, recorder: IntervalRecorder) -> Sending:
+    requests = _begun(job.work.requests(session, job.part))
+    opening = job.opening
+    if opening is not None:
+        starts_s = opening.starts_s(job.part)
+        return OpenLoop(loop, session, requests, recorder, starts_s, job.in_flight, opening.patience_s)
+    return ClosedLoop(loop, session, requests, recorder, job.in_flight, job.work.pause(job.part), job.work.retry)
 
 
 def _begun(requests: Iterator[Request]) -> Iterator[Request]:
@@ -186,7 +202,7 @@ def _begun(requests: Iterator[Request]) -> Iterator[Request]:
 
 def work(pipe: Connection) -> None:
     """Do what a process does, job after job, until its parent gives no more."""
-    loop = asyncio.new_event_loop()
+    loop = asyncio.SelectorEventLoop(SelectSelector())
     try:
         while (job := _next_job(pipe)) is not None:
             with job.backend.session(loop, job.part) as session:

@@ -11,6 +11,8 @@ EPILOG = """Examples:
 
   capmodel load run --contact-points 127.0.0.1 --set cluster.nodes=1 --set cluster.replication.factor=1 -o run.json
 
+  capmodel load run --set clients.rate=2000/s --set clients.arrivals=constant --duration 60s -o open.json
+
   capmodel load run --scenario mine.yaml --contact-points 10.0.0.1,10.0.0.2 --username-env USER --password-env PASS
 """
 
@@ -49,20 +51,26 @@ def run(
     table_option: given.TableOption = None,
     batch_share: given.BatchShare = 0.0,
     batch_rows: given.BatchRows = 10,
+    course: given.Course = None,
+    rates: given.Rates = None,
     idle: given.Idle = "0s",
     lab_directory: given.LabDirectory = None,
     output: given.Output = None,
     hdr_log: given.HdrLog = None,
     json_: given.AsJson = False,
 ) -> None:
-    """Drive a cluster with a closed load and measure it; Ctrl-C ends early and keeps what there is."""
+    """Drive a cluster with a closed or an open load and measure it; Ctrl-C ends early and keeps what there is."""
+    from ..live.load.opening import at_rate
     from ..model.scenario_file import load_scenario
     from .load_run import Driven, drive, plan_of
 
-    plan = plan_of(duration, operations, warm_up, processes, seed, timeout, coordinators, idle)
+    changing = given.course_of(course, rates)
+    plan = plan_of(duration, operations, warm_up, processes, seed, timeout, coordinators, idle, changing)
     options = given.table_options_of(table_option or ())
     plan = plan.on(keyspace, table, separate_writes, options, batch_share, batch_rows)
     secrets, encryption = (username_env, password_env, credentials_file), (tls, ca_file, cert_file, key_file, no_verify)
     access = given.access_of(contact_points, port, datacenter, secrets, encryption)
     loaded = load_scenario(scenario, set_ or [])
+    if changing is not None:
+        loaded = at_rate(loaded, changing.mean_per_s)
     drive(Driven(loaded, access, plan, backend, lab_directory, output, hdr_log, json_))

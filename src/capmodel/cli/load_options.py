@@ -10,6 +10,7 @@ import typer
 
 if TYPE_CHECKING:
     from ..live.load.access import Access, Credentials, Tls
+    from ..model.rate_course import RateCourse
 
 Scenario = Annotated[str, typer.Option(help="A shipped scenario's name, or a file.")]
 Set = Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Any key, such as cluster.nodes=4.")]
@@ -32,6 +33,10 @@ Operations = Annotated[int | None, typer.Option(help="Measure so many operations
 WarmUp = Annotated[str, typer.Option(help="A time, or auto: until the rates are flat.")]
 ProcessCount = Annotated[int, typer.Option("--processes", help="Processes that send.")]
 Seed = Annotated[int, typer.Option(help="Seed of operations, keys and values.")]
+Course = Annotated[
+    str | None, typer.Option(help="Rates over the measured time, such as 30s@500/s,60s@500/s..2000/s (a ramp).")
+]
+Rates = Annotated[Path | None, typer.Option(help="Rates to replay: a CSV file with columns t_s and rate_per_s.")]
 Timeout = Annotated[str, typer.Option(help="After which a request counts as failed.")]
 Coordinators = Annotated[str | None, typer.Option(help="Addresses that the clients talk to.")]
 Keyspace = Annotated[str | None, typer.Option(help="Keyspace. [default: named after the replication]")]
@@ -67,6 +72,22 @@ def time_of(option: str, text: str) -> float:
 def warm_up_of(text: str) -> float | None:
     """Return a warm-up in seconds, None for `auto`."""
     return None if text == "auto" else time_of("--warm-up", text)
+
+
+def course_of(text: str | None, file: Path | None) -> RateCourse | None:
+    """Return the course of rates that one of two options gives, None when none does.
+
+    Raises:
+        InputError: both, or a course that is none.
+    """
+    from ..model.errors import InputError, Problem
+    from ..model.rate_course import parse_course, read_rates
+
+    if text is not None and file is not None:
+        raise InputError([Problem("--course, --rates", (text, str(file)), "one of them")])
+    if file is not None:
+        return read_rates(file)
+    return None if text is None else parse_course(text)
 
 
 def words_of(text: str | None) -> tuple[str, ...]:

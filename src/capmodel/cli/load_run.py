@@ -18,6 +18,7 @@ from ..live.load.run import run_in_memory, run_load
 from ..model.errors import InputError, Problem
 from ..model.measurement import Measurement
 from ..model.measurement_file import dump_measurement, write_measurement
+from ..model.rate_course import RateCourse
 from ..model.scenario import Scenario
 from ..report.measurement_text import measurement_text
 from .load_options import time_of, warm_up_of, words_of
@@ -28,6 +29,8 @@ INTERRUPTED = 130
 FAILED = 1
 """Exit code of a run whose processes were all lost."""
 USUAL_DURATION = "10s"
+COURSE_WARM_UP_S = 5.0
+"""At the first rate of a course; rates that change are never flat."""
 
 
 def plan_of(
@@ -39,18 +42,21 @@ def plan_of(
     timeout: str,
     coordinators: str | None,
     idle: str,
+    course: RateCourse | None = None,
 ) -> LoadPlan:
     """Return the plan that the options give."""
     by_count = operations is not None and duration is None
+    whole_course = f"{course.lasts_s}s" if course else USUAL_DURATION
     return LoadPlan(
-        duration_s=None if by_count else time_of("--duration", duration or USUAL_DURATION),
+        duration_s=None if by_count else time_of("--duration", duration or whole_course),
         operations=operations,
-        warm_up_s=warm_up_of(warm_up),
+        warm_up_s=COURSE_WARM_UP_S if course and warm_up == "auto" else warm_up_of(warm_up),
         processes=processes,
         seed=seed,
         timeout_s=time_of("--timeout", timeout),
         coordinators=words_of(coordinators),
         idle_s=time_of("--idle", idle),
+        course=course,
     )
 
 

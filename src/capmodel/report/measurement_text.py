@@ -40,6 +40,7 @@ def _measured(measurement: Measurement) -> Iterator[str]:
     yield f"Measured    {measurement.name} by {tool}: {' '.join(spans)}, {requests:,} requests{early}"
     if measurement.client is not None:
         yield f"Client      {_client(measurement.client, measurement.duration_s)}"
+        yield from _starts(measurement.client)
 
 
 def _client(client: ClientFacts, duration_s: float | None) -> str:
@@ -51,6 +52,17 @@ def _client(client: ClientFacts, duration_s: float | None) -> str:
     if isinstance(per_operation, float):
         words.append(f"{format_duration(per_operation)} of CPU an operation")
     return ", ".join(words)
+
+
+def _starts(client: ClientFacts) -> Iterator[str]:
+    """Yield how an open load kept to its intended starts."""
+    lag = client.send_lag_s
+    if lag is None or lag.p50 is None or lag.p99 is None or lag.p99.value is None:
+        return
+    late = f"sent {format_duration(lag.p50.value or 0.0)} (p50) to {format_duration(lag.p99.value)} (p99) late"
+    rate = client.facts.get("starts_per_s")
+    meant = f"{format_rate(rate)} meant, " if isinstance(rate, float) else ""
+    yield f"Starts      {meant}{late}, {client.missed_starts or 0:,} missed; latencies count from the intended start"
 
 
 def _figures(metrics: Metrics) -> Iterator[str]:
