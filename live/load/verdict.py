@@ -25,8 +25,7 @@ Kind = Literal["client-limited", "host-limited", "overloaded", "not-steady"]
 BUSY_RATIO = 0.85
 """Share of a processor beyond which a process that sends queues its own requests: waiting grows as 1 / (1 - share)."""
 LATE_S, LATE_RATIO = 0.002, 0.25
-"""Lag of the event loop at p99, in itself and beside the median latency, that shows in what is measured; the loop's
-timers are only good to a millisecond."""
+"""Lag of the event loop at p99, in itself and beside the median latency, that shows in what is measured."""
 PAUSE_RATIO = 0.01
 """Share of the time in garbage collections that shows in p99."""
 HOST_IDLE_RATIO = 0.10

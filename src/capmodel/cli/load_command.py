@@ -71,6 +71,5 @@ def run(
     secrets, encryption = (username_env, password_env, credentials_file), (tls, ca_file, cert_file, key_file, no_verify)
     access = given.access_of(contact_points, port, datacenter, secrets, encryption)
     loaded = load_scenario(scenario, set_ or [])
-    if changing is not None:
-        loaded = at_rate(loaded, changing.mean_per_s)
-    drive(Driven(loaded, access, plan, backend, lab_directory, output, hdr_log, json_))
+    asked = loaded if changing is None else at_rate(loaded, changing.mean_per_s)
+    drive(Driven(asked, access, plan, backend, lab_directory, output, hdr_log, json_))
