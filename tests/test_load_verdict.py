@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
 from capmodel.live.load.buckets import NOTHING, tally
+from capmodel.live.load.ceiling import Ceiling
 from capmodel.live.load.host_watch import HostWatch, on_this_host
-from capmodel.live.load.interval import ClientUse, Interval, together
+from capmodel.live.load.interval import ClientUse, Interval, Starts, together
 from capmodel.live.load.verdict import Judged, verdict_of
 
 
@@ -40,6 +42,47 @@ def test_a_load_that_cannot_keep_up_says_so(client: ClientUse, words: str) -> No
     verdict = verdict_of(Judged(intervals(client), 0.1))
     assert verdict.kind == "client-limited"
     assert words in verdict.reasons[0]
+
+
+CEILING = Ceiling(
+    backend="x", versions={}, machine="y", closed_per_s=1200.0, open_per_s=900.0, floor_s=0.0004,
+    cpu_per_operation_s=1e-5, stub_busy_ratio=0.1,
+)  # fmt: skip
+
+
+def test_a_run_near_the_generators_ceiling_says_so() -> None:
+    """The runs here have 1,000 answers a second: 83 % of this ceiling, 42 % of that of two processes."""
+    near = verdict_of(Judged(intervals(), 0.1, ceiling=CEILING))
+    assert near.kind == "client-limited" and "near its own ceiling: 1,000/s is above 80%" in near.reasons[0]
+    assert verdict_of(Judged(intervals(), 0.1, ceiling=CEILING, processes=2)).kind == "valid"
+
+
+def test_a_latency_near_the_generators_floor_says_so() -> None:
+    slow = CEILING.model_copy(update={"floor_s": 0.006, "closed_per_s": 1e6})
+    assert "latency floor is 6 ms" in verdict_of(Judged(intervals(), 0.1, ceiling=slow)).reasons[0]
+
+
+def starts(lag_s: float, due: int = 100, missed: int = 0) -> Starts:
+    return Starts({"read": tally([0.01] * 100)}, {"read": tally([lag_s] * 100)}, tally([lag_s] * due), missed)
+
+
+def opened(**given: float) -> list[Interval]:
+    return [replace(one, starts=starts(**given)) for one in intervals()]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "words"),
+    [
+        ({"lag_s": 0.004}, "client-limited", "sent 4 ms late at p99"),
+        ({"lag_s": 0.0, "due": 100, "missed": 1}, "overloaded", "found no place in flight"),
+        ({"lag_s": 0.0, "due": 120}, "overloaded", "only 83.3% of what was meant to start"),
+        ({"lag_s": 0.0}, "valid", ""),
+    ],
+)
+def test_an_open_load_is_judged_by_its_starts(given: Mapping[str, float], kind: str, words: str) -> None:
+    verdict = verdict_of(Judged(opened(**given), 0.1))
+    assert verdict.kind == kind
+    assert words in (verdict.reasons[0] if verdict.reasons else "")
 
 
 def test_lag_that_is_small_beside_the_latency_is_let_pass() -> None:

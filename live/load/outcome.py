@@ -67,6 +67,8 @@ def judged(plan: LoadPlan, record: RunRecord) -> Judged:
         lost_processes=len(record.lost),
         never_flat=record.never_flat,
         rates_change=plan.course is not None,
+        ceiling=record.ceiling,
+        processes=plan.processes,
     )
 
 
@@ -170,6 +172,9 @@ def _client_details(plan: LoadPlan, record: RunRecord) -> Iterator[tuple[str, Fa
     if (due := sum(interval.starts.due for interval in record.measured if interval.starts is not None)) and answers:
         yield "starts_per_s", due / span_s(record.measured)
         yield "answered_ratio", answers / due
+    if record.ceiling is not None:
+        yield "latency_floor_s", record.ceiling.floor_s
+        yield "ceiling_per_s", record.ceiling.closed_per_s * plan.processes
     if plan.batches.share:
         yield "batch_rows", plan.batches.rows
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Literal
 
 from ...model.measurement import Fact
+from .ceiling import Ceiling
 from .console import FoundNode
 from .counters import Sweep
 from .interval import Interval
@@ -54,4 +55,6 @@ class RunRecord:
     """Readings around a time without load."""
     span: tuple[Reading, Reading] | None = None
     """Readings around the measured time."""
+    ceiling: Ceiling | None = None
+    """What the generator can do here, where its self-test was made."""
     notes: Sequence[str] = ()

@@ -15,6 +15,7 @@ from ...model.measurement import Measurement
 from ...model.scenario import Scenario, resolved_in_flight
 from .access import Access
 from .backends import EXTRA, backend_of, check_backend
+from .ceiling import known_ceiling
 from .conduct import Conductor, Crew, Reader
 from .console import Console
 from .counters import settings
@@ -241,5 +242,6 @@ def conducted(
         lost=conductor.gathering.lost,
         host_idle_ratio=host[0].idle_ratio() if host and on_this_host(contact_points) else None,
         idle=idle,
+        ceiling=known_ceiling(crew.facts) if crew.facts else None,
         span=(conductor.readings[0], conductor.readings[1]) if len(conductor.readings) == 2 else None,
     )

@@ -14,8 +14,9 @@ import numpy as np
 
 from ...model.batch_means import mean_estimate
 from ...model.measurement import Verdict
-from ...model.units import format_duration
+from ...model.units import format_duration, format_rate
 from .buckets import added
+from .ceiling import Ceiling
 from .interval import Interval, Starts, all_starts
 from .spread import FEWEST_INTERVALS
 from .steadiness import drift, standstill_s
@@ -38,6 +39,10 @@ BEHIND_RATIO = 0.98
 """Answers over starts below which more is asked than answered, beside chance: in flight and latency then grow."""
 WIDE_RATIO = 0.10
 """Half-width of the rate's interval beyond which a run says little: repeated runs of a lab lie closer together."""
+CEILING_RATIO = 0.8
+"""Share of the generator's ceiling beyond which it may be what is measured."""
+FLOOR_RATIO = 0.5
+"""Share of the median latency that the generator's own floor may take."""
 OVERLOAD = ("Timeout", "TimedOut", "Overloaded", "Busy", "Unanswered")
 """Parts of the names of errors by which a cluster says that it is too slow."""
 
@@ -57,6 +62,9 @@ class Judged:
 
     rates_change: bool = False
     """Whether the load was meant to change, so that unsteady rates say nothing."""
+    ceiling: Ceiling | None = None
+    """What one process of the load can do, where that is known."""
+    processes: int = 1
 
     @property
     def errors(self) -> Mapping[str, int]:
@@ -97,11 +105,27 @@ def _client(judged: Judged) -> Iterator[tuple[Kind, str]]:
     if lag_s > max(LATE_S, LATE_RATIO * median_s):
         late, beside = format_duration(lag_s), format_duration(median_s)
         yield "client-limited", f"the load's event loop ran {late} late at p99, beside a median latency of {beside}"
+    yield from _limits(judged, median_s)
     if judged.starts is not None:
         yield from _late_sends(judged.starts, median_s)
     paused_s, span_s = sum(use.pauses_s for use in uses), sum(interval.length_s for interval in judged.intervals)
     if span_s and paused_s / span_s > PAUSE_RATIO:
         yield "client-limited", f"garbage collections of the load took {paused_s / span_s:.1%} of the time"
+
+
+def _limits(judged: Judged, median_s: float) -> Iterator[tuple[Kind, str]]:
+    """Yield what the self-test says of a run so fast."""
+    ceiling, span_s = judged.ceiling, sum(interval.length_s for interval in judged.intervals)
+    if ceiling is None or not span_s:
+        return
+    most = (ceiling.closed_per_s if judged.starts is None else ceiling.open_per_s or 0.0) * judged.processes
+    rate = judged.answers / span_s
+    if rate > CEILING_RATIO * most:
+        told = f"{format_rate(rate)} is above {CEILING_RATIO:.0%} of the {format_rate(most)} of its self-test"
+        yield "client-limited", f"the load was near its own ceiling: {told}"
+    if judged.answers and ceiling.floor_s > FLOOR_RATIO * median_s:
+        own, all_ = format_duration(ceiling.floor_s), format_duration(median_s)
+        yield "client-limited", f"the load's own latency floor is {own}, the median latency {all_}"
 
 
 def _late_sends(starts: Starts, median_s: float) -> Iterator[tuple[Kind, str]]:

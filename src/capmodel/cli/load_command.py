@@ -73,3 +73,15 @@ def run(
     loaded = load_scenario(scenario, set_ or [])
     asked = loaded if changing is None else at_rate(loaded, changing.mean_per_s)
     drive(Driven(asked, access, plan, backend, lab_directory, output, hdr_log, json_))
+
+
+@app.command("selftest")
+def selftest(
+    backend: given.Backend = "acsylla",
+    step: given.Step = "3s",
+    json_: given.AsJson = False,
+) -> None:
+    """Find the ceiling and the latency floor of this generator on this machine, and store them for later verdicts."""
+    from .load_selftest import selftest as run_selftest
+
+    run_selftest(backend, given.time_of("--step", step), json_)

@@ -51,6 +51,7 @@ Idle = Annotated[str, typer.Option(help="Time without load first, to know the no
 LabDirectory = Annotated[Path | None, typer.Option(help="The lab's directory, when it is not the usual one.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write the measurement to this file.")]
 HdrLog = Annotated[Path | None, typer.Option(help="Write an HDR interval log to this file.")]
+Step = Annotated[str, typer.Option(help="Measured time of each load.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the measurement as JSON.")]
 
 
