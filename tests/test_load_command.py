@@ -98,6 +98,18 @@ def test_bad_options_are_refused_in_a_sentence(options: list[str], words: str) -
     assert code == 2 and words in told, told
 
 
+def test_find_max_prints_an_interval_and_what_ended_it(tmp_path: Path) -> None:
+    sets = [word for change in (*CHANGES, "workload.partitions=1000") for word in ("--set", change)]
+    options = ["--backend", "memory", "--first", "800/s", "--at-most", "60s", "-o", str(tmp_path / "max.json")]
+    code, shown, told = run("load", "find-max", "--objective", "p99<=20ms", *sets, *options)
+    assert code == 0 and "Largest     1," in shown and "Ended by    cluster" in shown
+    assert "misses" in told and '"ended_by": "cluster"' in (tmp_path / "max.json").read_text()
+    code, _, told = run("load", "find-max", "--objective", "p99=soon", *sets, "--backend", "memory")
+    assert code == 2 and "p99=" in told
+    code, _, told = run("load", "find-max", "--objective", "p99=1ms", "--first", "0", "--backend", "memory", *sets)
+    assert code == 2 and "a rate above 0" in told
+
+
 def test_a_cluster_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("cassandra")
     monkeypatch.setenv("DB_USER", "scott")

@@ -85,3 +85,45 @@ def selftest(
     from .load_selftest import selftest as run_selftest
 
     run_selftest(backend, given.time_of("--step", step), json_)
+
+
+@app.command("find-max")
+def find_max(
+    objective: given.Objective,
+    scenario: given.Scenario = "default",
+    set_: given.Set = None,
+    contact_points: given.ContactPoints = "127.0.0.1",
+    port: given.Port = 9042,
+    datacenter: given.Datacenter = None,
+    username_env: given.UsernameEnv = None,
+    password_env: given.PasswordEnv = None,
+    credentials_file: given.CredentialsFile = None,
+    tls: given.UseTls = False,
+    ca_file: given.CaFile = None,
+    cert_file: given.CertFile = None,
+    key_file: given.KeyFile = None,
+    no_verify: given.NoVerify = False,
+    backend: given.Backend = "acsylla",
+    first: given.First = "100/s",
+    at_most: given.AtMost = "15min",
+    probe_warm_up: given.ProbeWarmUp = "1s",
+    processes: given.ProcessCount = 1,
+    seed: given.Seed = 1,
+    timeout: given.Timeout = "12s",
+    lab_directory: given.LabDirectory = None,
+    output: given.Output = None,
+    json_: given.AsJson = False,
+) -> None:
+    """Find the largest open load that meets an objective, as an interval, and what ended it."""
+    from ..model.objective import parse_objectives
+    from ..model.scenario_file import load_scenario
+    from .load_find_max import Search, search
+    from .load_run import plan_of
+
+    wanted = parse_objectives([objective])[0]
+    plan = plan_of("2s", None, probe_warm_up, processes, seed, timeout, None, "0s")
+    secrets, encryption = (username_env, password_env, credentials_file), (tls, ca_file, cert_file, key_file, no_verify)
+    access = given.access_of(contact_points, port, datacenter, secrets, encryption)
+    limit_s, loaded = given.time_of("--at-most", at_most), load_scenario(scenario, set_ or [])
+    first_per_s = given.rate_of("--first", first)
+    search(Search(loaded, access, wanted, plan, backend, first_per_s, limit_s, lab_directory, output, json_))

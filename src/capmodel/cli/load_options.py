@@ -52,6 +52,10 @@ LabDirectory = Annotated[Path | None, typer.Option(help="The lab's directory, wh
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write the measurement to this file.")]
 HdrLog = Annotated[Path | None, typer.Option(help="Write an HDR interval log to this file.")]
 Step = Annotated[str, typer.Option(help="Measured time of each load.")]
+Objective = Annotated[str, typer.Option(help="An upper limit on a response time, such as p99<=20ms.")]
+First = Annotated[str, typer.Option(help="Rate of the first probe.")]
+AtMost = Annotated[str, typer.Option(help="Longest time of all probes.")]
+ProbeWarmUp = Annotated[str, typer.Option(help="Load before the measured time of each probe.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the measurement as JSON.")]
 
 
@@ -68,6 +72,24 @@ def time_of(option: str, text: str) -> float:
         return float(str(parse_duration(text)))
     except ValueError:
         raise InputError([Problem(option, text, "a time such as 10s")]) from None
+
+
+def rate_of(option: str, text: str) -> float:
+    """Return a rate per second from an option.
+
+    Raises:
+        InputError: a text that is no rate above 0.
+    """
+    from ..model.errors import InputError, Problem
+    from ..model.units import parse_rate
+
+    try:
+        rate = float(str(parse_rate(text)))
+    except ValueError:
+        rate = 0.0
+    if rate <= 0:
+        raise InputError([Problem(option, text, "a rate above 0 such as 500/s")])
+    return rate
 
 
 def warm_up_of(text: str) -> float | None:
