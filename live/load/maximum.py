@@ -23,6 +23,7 @@ from ...model.measured_metrics import metrics_of
 from ...model.measurement import Measurement
 from ...model.metrics import LatencyKind, Quantity
 from ...model.objective import Objective
+from ...model.units import format_rate
 from ...model.value import Value
 
 FIRST_PER_S = 100.0
@@ -233,6 +234,8 @@ def _rate(bracket: Bracket, probes: Sequence[Probe], limit_s: float) -> Quantity
     low, high = bracket.low, bracket.high
     if low is None:
         reason = "no rate that was tried meets the objective"
+        if bracket.climbed is not None:
+            reason = f"none is sure yet; {format_rate(bracket.climbed)} looked easy in a short probe"
         return Quantity(value=None, low=None, high=high, reason=reason)
     if high is None:
         return Quantity(value=low, low=low, reason="no rate that was tried misses the objective")
