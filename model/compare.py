@@ -12,6 +12,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from .equivalence import Equivalence, equivalence, needed_ratio
 from .errors import InputError
 from .estimate import Z
 from .measured_metrics import PREFERRED, kinds_of, metrics_of
@@ -38,6 +39,8 @@ class Difference(Value):
     p_value: float | None = Field(ge=0, le=1)
     """Two-sided probability of so large a ratio without a difference; None when an error is not known."""
     significance: Significance
+    equivalence: Equivalence | None = None
+    """Whether both are the same within the margin; None when no margin was given."""
 
 
 class Comparison(Value):
@@ -48,12 +51,19 @@ class Comparison(Value):
     """Metrics that b lacks."""
     only_in_b: tuple[str, ...] = ()
     """Metrics that a lacks."""
+    margin: float | None = None
+    """Relative difference within which two figures count as the same."""
     words: str
     """The answer in a sentence."""
 
 
-def compare(a: Compared, b: Compared) -> Comparison:
+def compare(a: Compared, b: Compared, margin: float | None = None) -> Comparison:
     """Compare two predictions, measurements or metrics.
+
+    Args:
+        a: one side.
+        b: the other.
+        margin: relative difference within which figures count as the same, to test for that too.
 
     Raises:
         InputError: latencies of unlike kinds or statistics, or nothing in common.
@@ -64,12 +74,13 @@ def compare(a: Compared, b: Compared) -> Comparison:
     common = [name for name in first if name in second]
     if not common:
         raise InputError("the two sides have no metric in common")
-    differences = tuple(difference_of(name, first[name], second[name]) for name in common)
+    differences = tuple(difference_of(name, first[name], second[name], margin) for name in common)
     return Comparison(
         differences=differences,
         only_in_a=tuple(name for name in first if name not in second),
         only_in_b=tuple(name for name in second if name not in first),
-        words=_words(differences),
+        margin=margin,
+        words=_words(differences) + (_same_words(differences, margin) if margin is not None else ""),
     )
 
 
@@ -117,19 +128,21 @@ def _figures(metrics: Metrics) -> Iterator[tuple[str, Quantity]]:
             yield f"errors.{kind}", Quantity(value=errors.ratio)
 
 
-def difference_of(metric: str, a: Quantity, b: Quantity) -> Difference:
+def difference_of(metric: str, a: Quantity, b: Quantity, margin: float | None = None) -> Difference:
     """Return the difference of one metric; both figures have values."""
     value_a, value_b = a.value or 0.0, b.value or 0.0
     std_err = _ratio_std_err(a, b)
     p_value = None if std_err is None else _p_value(math.log(value_b / value_a), std_err)
+    ratio = _ratio(value_a, value_b, std_err)
     return Difference(
         metric=metric,
         a=a,
         b=b,
         difference=value_b - value_a,
-        ratio=_ratio(value_a, value_b, std_err),
+        ratio=ratio,
         p_value=p_value,
         significance=_significance(p_value),
+        equivalence=None if margin is None else equivalence(ratio, margin),
     )
 
 
@@ -179,6 +192,15 @@ def _words(differences: tuple[Difference, ...]) -> str:
     named = ", ".join(f"{one.metric} {_change(one)}" for one in found)
     chance = "" if len(judged) == 1 else f" (of {len(judged)} metrics about {0.1 * len(judged):.1g} differ by chance)"
     return f"significant: {named}{chance}"
+
+
+def _same_words(differences: tuple[Difference, ...], margin: float) -> str:
+    """Return what is the same within the margin, and how much longer runs would have to be for the rest."""
+    same = [one.metric for one in differences if one.equivalence == "same"]
+    told = f"; same within {margin:.3g}: {', '.join(same) or 'nothing shown'}"
+    open_ = [one for one in differences if one.equivalence == "cannot tell"]
+    longer = [ratio for one in open_ if (ratio := needed_ratio(one.ratio, margin)) is not None and ratio > 1]
+    return told + (f" (the rest needs runs up to {max(longer):.2g} times as long)" if longer else "")
 
 
 def _change(one: Difference) -> str:

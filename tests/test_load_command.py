@@ -59,6 +59,13 @@ def test_compare_finds_none_where_there_is_none(files: dict[str, str]) -> None:
     assert code == 0 and "no significant difference in" in shown
 
 
+def test_compare_tests_for_equivalence_on_demand(files: dict[str, str]) -> None:
+    code, shown, _ = run("compare", files["first"], files["first"], "--same-within", "200%")
+    assert code == 0 and "same within 200 %" in shown and "throughput_per_s" in shown.split("ame within 2: ")[1]
+    code, _, told = run("compare", files["first"], files["first"], "--same-within", "some")
+    assert code == 2 and "--same-within" in told
+
+
 def test_compare_reads_predictions_too(files: dict[str, str], tmp_path: Path) -> None:
     code, shown, _ = run("predict", "--nodes", "3", "--solver", "mva", "--json")
     if code:

@@ -109,6 +109,8 @@ class Conductor:
         """How it came to an end."""
         if self.early:
             return "early"
+        if self.course.stopped_for:
+            return "early"
         return "planned" if len(self.gathering.lost) < self._plan.processes else "failed"
 
     def _follow(self, interval: Interval) -> None:

@@ -7,6 +7,7 @@ from enum import StrEnum
 from .interval import Interval
 from .plan import LoadPlan
 from .steadiness import is_flat
+from .stopping import PILOT_INTERVALS, Precision
 
 LONGEST_WARM_UP_S = 120.0
 """Cassandra's optimising compiler settles within a minute of uncapped load (evidence/lab-fidelity.md, section 3)."""
@@ -30,6 +31,9 @@ class Course:
         self.measured: list[Interval] = []
         self.after: list[Interval] = []
         """What came when the measured time was over."""
+        self.stopped_for: str | None = None
+        """Why a stop condition ended it."""
+        self._looked_again_s = 0.0
         self.never_flat = False
         """Whether the warm-up ended although the rates were not flat."""
 
@@ -41,7 +45,8 @@ class Course:
                 self.phase = Phase.MEASURED
         elif self.phase is Phase.MEASURED:
             self.measured.append(interval)
-            if self._enough():
+            self.stopped_for = self._plan.stop.reason(self.measured)
+            if self.stopped_for or self._enough():
                 self.phase = Phase.OVER
         else:
             self.after.append(interval)
@@ -68,8 +73,21 @@ class Course:
     def _enough(self) -> bool:
         if self._plan.operations is not None:
             return sum(interval.answers for interval in self.measured) >= self._plan.operations
+        if self._plan.precision is not None:
+            return self._precise(self._plan.precision)
         assert self._plan.duration_s is not None
         return _span_s(self.measured) >= self._plan.duration_s - self._plan.grid_s / 2
+
+    def _precise(self, wanted: Precision) -> bool:
+        """Look at the error when the pilot is over, and again when the time that it asked for is."""
+        assert self._plan.duration_s is not None
+        span_s, half_s = _span_s(self.measured), self._plan.grid_s / 2
+        if span_s >= self._plan.duration_s - half_s:
+            return True
+        if len(self.measured) < PILOT_INTERVALS or span_s < self._looked_again_s - half_s:
+            return False
+        self._looked_again_s = wanted.wanted_s(self.measured, span_s)
+        return self._looked_again_s <= span_s
 
 
 def _span_s(intervals: list[Interval]) -> float:

@@ -181,6 +181,8 @@ def _client_details(plan: LoadPlan, record: RunRecord) -> Iterator[tuple[str, Fa
 
 def _notes(record: RunRecord, start_s: float) -> Iterator[str]:
     yield from record.notes
+    if record.stopped_for:
+        yield f"stopped: {record.stopped_for}"
     for part, at_s in record.lost:
         when = "before its first report" if at_s is None else f"after {at_s - start_s:.1f} s"
         yield f"process {part + 1} of the load was lost {when}; what it had not reported is missing"

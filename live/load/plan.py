@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from ...model.errors import InputError, Problem
 from ...model.rate_course import RateCourse
 from .requests import Batches
+from .stopping import Precision, StopConditions
 
 INTERVALS = 40
 """Intervals of the measured time: enough for a standard error that knows of autocorrelation."""
@@ -48,6 +49,10 @@ class LoadPlan:
     """Time without load before the warm-up, in which the nodes' own traffic is counted."""
     course: RateCourse | None = None
     """How the rate of an open load changes over the measured time; its first rate holds during the warm-up."""
+    stop: StopConditions = field(default_factory=StopConditions)
+    """When the run is given up."""
+    precision: Precision | None = None
+    """Ends the run when it is reached; `duration_s` is then the longest measured time."""
     fill_in_flight: int = 128
     """Requests in flight while the table is loaded."""
 
@@ -67,6 +72,7 @@ class LoadPlan:
             ("course", "warm-up auto", "a warm-up that is a time", self.course is None or warm_up_s is not None),
             ("processes", self.processes, f"1 to {MOST_PROCESSES}", 1 <= self.processes <= MOST_PROCESSES),
             ("interval", length_s, "0.01 s or more", length_s is None or length_s >= 0.01),
+            ("precision", self.operations, "a duration, its limit", self.precision is None or self.operations is None),
             ("timeout", self.timeout_s, "a time above 0", self.timeout_s > 0),
             ("batch-share", self.batches.share, "a share from 0 to 1", 0 <= self.batches.share <= 1),
             ("batch-rows", self.batches.rows, "1 row or more", self.batches.rows >= 1),
@@ -97,5 +103,5 @@ class LoadPlan:
         """Length of an interval."""
         if self.interval_s is not None:
             return self.interval_s
-        planned_s = self.duration_s or _USUAL_S
+        planned_s = _USUAL_S if self.duration_s is None or self.precision is not None else self.duration_s
         return min(max(planned_s / INTERVALS, SHORTEST_INTERVAL_S), LONGEST_INTERVAL_S)

@@ -55,6 +55,8 @@ class RunRecord:
     """Readings around a time without load."""
     span: tuple[Reading, Reading] | None = None
     """Readings around the measured time."""
+    stopped_for: str | None = None
+    """The stop condition that ended it."""
     ceiling: Ceiling | None = None
     """What the generator can do here, where its self-test was made."""
     notes: Sequence[str] = ()

@@ -242,6 +242,7 @@ def conducted(
         lost=conductor.gathering.lost,
         host_idle_ratio=host[0].idle_ratio() if host and on_this_host(contact_points) else None,
         idle=idle,
+        stopped_for=conductor.course.stopped_for,
         ceiling=known_ceiling(crew.facts) if crew.facts else None,
         span=(conductor.readings[0], conductor.readings[1]) if len(conductor.readings) == 2 else None,
     )

@@ -53,6 +53,9 @@ def run(
     batch_rows: given.BatchRows = 10,
     course: given.Course = None,
     rates: given.Rates = None,
+    stop_latency: given.StopLatency = None,
+    stop_errors: given.StopErrors = None,
+    precision: given.PrecisionOf = None,
     idle: given.Idle = "0s",
     lab_directory: given.LabDirectory = None,
     output: given.Output = None,
@@ -60,19 +63,15 @@ def run(
     json_: given.AsJson = False,
 ) -> None:
     """Drive a cluster with a closed or an open load and measure it; Ctrl-C ends early and keeps what there is."""
-    from ..live.load.opening import at_rate
-    from ..model.scenario_file import load_scenario
-    from .load_run import Driven, drive, plan_of
+    from .load_run import Driven, asked_of, drive, plan_of
 
     changing = given.course_of(course, rates)
     plan = plan_of(duration, operations, warm_up, processes, seed, timeout, coordinators, idle, changing)
-    options = given.table_options_of(table_option or ())
-    plan = plan.on(keyspace, table, separate_writes, options, batch_share, batch_rows)
+    plan = given.ending_of(plan, stop_latency, stop_errors, precision)
+    plan = plan.on(keyspace, table, separate_writes, given.table_options_of(table_option), batch_share, batch_rows)
     secrets, encryption = (username_env, password_env, credentials_file), (tls, ca_file, cert_file, key_file, no_verify)
     access = given.access_of(contact_points, port, datacenter, secrets, encryption)
-    loaded = load_scenario(scenario, set_ or [])
-    asked = loaded if changing is None else at_rate(loaded, changing.mean_per_s)
-    drive(Driven(asked, access, plan, backend, lab_directory, output, hdr_log, json_))
+    drive(Driven(asked_of(scenario, set_, changing), access, plan, backend, lab_directory, output, hdr_log, json_))
 
 
 @app.command("selftest")

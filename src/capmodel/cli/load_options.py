@@ -10,6 +10,7 @@ import typer
 
 if TYPE_CHECKING:
     from ..live.load.access import Access, Credentials, Tls
+    from ..live.load.plan import LoadPlan
     from ..model.rate_course import RateCourse
 
 Scenario = Annotated[str, typer.Option(help="A shipped scenario's name, or a file.")]
@@ -56,6 +57,11 @@ Objective = Annotated[str, typer.Option(help="An upper limit on a response time,
 First = Annotated[str, typer.Option(help="Rate of the first probe.")]
 AtMost = Annotated[str, typer.Option(help="Longest time of all probes.")]
 ProbeWarmUp = Annotated[str, typer.Option(help="Load before the measured time of each probe.")]
+StopLatency = Annotated[str | None, typer.Option(help="Give the run up when latency is beyond it, such as p99<=1s.")]
+StopErrors = Annotated[str | None, typer.Option(help="Give the run up when more requests fail, such as 5%.")]
+PrecisionOf = Annotated[
+    str | None, typer.Option("--precision", help="Measure until it is known so well: 2% (rate) or p99=5%.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the measurement as JSON.")]
 
 
@@ -113,6 +119,43 @@ def course_of(text: str | None, file: Path | None) -> RateCourse | None:
     return None if text is None else parse_course(text)
 
 
+def share_of(option: str, text: str) -> float:
+    """Return a share from text such as `5%` or `0.05`.
+
+    Raises:
+        InputError: no number from 0 to 1.
+    """
+    from ..model.errors import InputError, Problem
+
+    try:
+        share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise InputError([Problem(option, text, "a share from 0 to 1, such as 5%")])
+    return share
+
+
+def ending_of(plan: LoadPlan, latency: str | None, errors: str | None, precision: str | None) -> LoadPlan:
+    """Return a plan with what may end it before its time.
+
+    Raises:
+        InputError: a text that is no limit.
+    """
+    from dataclasses import replace
+
+    from ..live.load.stopping import Precision, StopConditions
+    from ..model.objective import parse_objectives
+
+    limit = parse_objectives([latency])[0] if latency else None
+    stop = StopConditions(limit, share_of("--stop-errors", errors) if errors else None)
+    if precision is None:
+        return replace(plan, stop=stop)
+    statistic, _, share = precision.rpartition("=")
+    wanted = Precision(share_of("--precision", share), statistic or "rate")
+    return replace(plan, stop=stop, precision=wanted)
+
+
 def words_of(text: str | None) -> tuple[str, ...]:
     """Return the words of a list with commas.
 
@@ -122,7 +165,7 @@ def words_of(text: str | None) -> tuple[str, ...]:
     return tuple(word.strip() for word in (text or "").split(",") if word.strip())
 
 
-def table_options_of(given: Sequence[str]) -> dict[str, str]:
+def table_options_of(given: Sequence[str] | None) -> dict[str, str]:
     """Return table options by name.
 
     Raises:
@@ -131,10 +174,10 @@ def table_options_of(given: Sequence[str]) -> dict[str, str]:
     from ..model.errors import InputError, Problem
 
     right = "NAME=CQL, such as gc_grace_seconds=60"
-    wrong = [Problem("--table-option", text, right) for text in given if "=" not in text]
+    wrong = [Problem("--table-option", text, right) for text in given or () if "=" not in text]
     if wrong:
         raise InputError(wrong)
-    return {name.strip(): text.strip() for name, _, text in (each.partition("=") for each in given)}
+    return {name.strip(): text.strip() for name, _, text in (each.partition("=") for each in given or ())}
 
 
 def access_of(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from ..live.load.interval import Interval
 from ..live.load.interval_log import write_interval_log
 from ..live.load.look import Show
 from ..live.load.memory_session import MemoryCluster
+from ..live.load.opening import at_rate
 from ..live.load.plan import LoadPlan
 from ..live.load.run import run_in_memory, run_load
 from ..model.errors import InputError, Problem
@@ -20,6 +22,7 @@ from ..model.measurement import Measurement
 from ..model.measurement_file import dump_measurement, write_measurement
 from ..model.rate_course import RateCourse
 from ..model.scenario import Scenario
+from ..model.scenario_file import load_scenario
 from ..report.measurement_text import measurement_text
 from .load_options import time_of, warm_up_of, words_of
 from .load_view import LoadView
@@ -27,7 +30,7 @@ from .load_view import LoadView
 INTERRUPTED = 130
 """Exit code after Ctrl-C: 128 + SIGINT, as shells have it."""
 FAILED = 1
-"""Exit code of a run whose processes were all lost."""
+"""Exit code of a run whose processes were all lost, or that a stop condition ended."""
 USUAL_DURATION = "10s"
 COURSE_WARM_UP_S = 5.0
 """At the first rate of a course; rates that change are never flat."""
@@ -60,6 +63,12 @@ def plan_of(
     )
 
 
+def asked_of(scenario: str, changes: Sequence[str] | None, course: RateCourse | None) -> Scenario:
+    """Return the scenario that is named, with a load at the mean rate of a course where there is one."""
+    loaded = load_scenario(scenario, changes or [])
+    return loaded if course is None else at_rate(loaded, course.mean_per_s)
+
+
 @dataclass(frozen=True)
 class Driven:
     """What is to be done, and where its results go."""
@@ -90,7 +99,8 @@ def drive(what: Driven) -> None:
         write_interval_log(kept, measurement.started_at, what.hdr_log)
     typer.echo(dump_measurement(measurement) if what.as_json else measurement_text(measurement), nl=not what.as_json)
     if measurement.ended != "planned":
-        raise typer.Exit(INTERRUPTED if measurement.ended == "early" else FAILED)
+        given_up = any(note.startswith("stopped:") for note in measurement.notes)
+        raise typer.Exit(INTERRUPTED if measurement.ended == "early" and not given_up else FAILED)
 
 
 def check_place(path: Path | None) -> None:

@@ -9,8 +9,10 @@ from .measurement_text import table
 
 def comparison_text(comparison: Comparison, names: tuple[str, str]) -> str:
     """Return a comparison as lines of text."""
-    rows = [["Metric", *names, "B over A", "90 % interval", "significance"]]
-    rows += [_row(difference) for difference in comparison.differences]
+    tested = comparison.margin is not None
+    same = [f"same within {100 * comparison.margin:.3g} %"] if comparison.margin is not None else []
+    rows = [["Metric", *names, "B over A", "90 % interval", "significance", *same]]
+    rows += [[*_row(one), *([one.equivalence or "-"] if tested else [])] for one in comparison.differences]
     lines = list(table(rows))
     for name, only in zip(names, (comparison.only_in_a, comparison.only_in_b), strict=True):
         if only:
