@@ -26,6 +26,11 @@ PROCESSORS = 2.0
 CONNECT_S = 10.0
 PROTOCOL_VERSION = 4
 _PREFIXES = ("CassErrorServer", "CassErrorLib", "CassErrorSSL", "CassError")
+BATCHES = {
+    "unlogged": acsylla.create_batch_unlogged,
+    "logged": acsylla.create_batch_logged,
+    "counter": acsylla.create_batch_counter,
+}
 KINDS = {
     "RequestTimedOut": "OperationTimedOut",
     "NoHostsAvailable": "NoHostAvailable",
@@ -57,7 +62,15 @@ class AcsyllaSession:
         level = getattr(acsylla.Consistency, statement.consistency.value)
         prepared = self._loop.run_until_complete(self._driver.create_prepared(statement.cql))
         if statement.batch:
-            return lambda rows: self._driver.execute_batch(_batch(prepared, level, rows))
+            create = BATCHES[statement.batch_type]
+            return lambda rows: self._driver.execute_batch(_batch(create(), prepared, level, rows))
+        if (page_rows := statement.page_rows) is not None:
+            return lambda values: _paged(self._driver, prepared, level, values, page_rows)
+        if statement.conditional:
+            serial = acsylla.Consistency.SERIAL
+            return lambda values: self._driver.execute(
+                prepared.bind(list(values), consistency=level, serial_consistency=serial)
+            )
         return lambda values: self._driver.execute(prepared.bind(list(values), consistency=level))
 
     def send(self, handle: Bind, values: Values, done: Done) -> None:
@@ -72,21 +85,48 @@ class AcsyllaSession:
         except Exception as error:
             self._loop.call_soon(done, self._loop.time(), error_kind(error), 0)
             return
-        future._asyncio_future_blocking = False
-        future.add_done_callback(lambda _: self._finish(request, done))
+        self._follow(request, future, done)
 
-    def _finish(self, request: Coroutine[Any, Any, Any], done: Done) -> None:
+    def _follow(self, request: Coroutine[Any, Any, Any], future: Any, done: Done) -> None:
+        future._asyncio_future_blocking = False
+        future.add_done_callback(lambda _: self._advance(request, done))
+
+    def _advance(self, request: Coroutine[Any, Any, Any], done: Done) -> None:
+        """Take an answer; a request of several pages then waits for the next."""
         at_s = self._loop.time()
         try:
-            request.send(None)
+            future = request.send(None)
         except StopIteration as answer:
             done(at_s, None, answer.value.count())
         except Exception as error:
             done(at_s, error_kind(error), 0)
+        else:
+            self._follow(request, future, done)
 
 
-def _batch(prepared: Any, level: Any, rows: Values) -> Any:
-    batch = acsylla.create_batch_unlogged()
+class _Rows:
+    """The number of rows of several pages."""
+
+    def __init__(self, rows: int) -> None:
+        self._rows = rows
+
+    def count(self) -> int:
+        return self._rows
+
+
+async def _paged(driver: Any, prepared: Any, level: Any, values: Values, page_rows: int) -> _Rows:
+    """Read page after page."""
+    rows, state = 0, None
+    while True:
+        statement = prepared.bind(list(values), page_size=page_rows, page_state=state, consistency=level)
+        result = await driver.execute(statement)
+        rows += result.count()
+        if not result.has_more_pages():
+            return _Rows(rows)
+        state = result.page_state()
+
+
+def _batch(batch: Any, prepared: Any, level: Any, rows: Values) -> Any:
     batch.set_consistency(level)
     for row in rows:
         batch.add_statement(prepared.bind(list(row)))

@@ -39,6 +39,7 @@ from .session import Approach, Done, Statement, Values
 PROTOCOL_VERSION = 4
 CONNECT_S = 10.0
 ASK_S = 60.0
+BATCHES = {"unlogged": BatchType.UNLOGGED, "logged": BatchType.LOGGED, "counter": BatchType.COUNTER}
 FAILURES = (
     DriverException,
     RequestExecutionException,
@@ -200,7 +201,13 @@ class Sender:
         prepared = self._session.prepare(statement.cql)
         level = getattr(ConsistencyLevel, statement.consistency.value)
         prepared.consistency_level = level
-        return (lambda rows: _batch(prepared, level, rows)) if statement.batch else prepared.bind
+        if statement.batch:
+            kind = BATCHES[statement.batch_type]
+            return lambda rows: _batch(kind, prepared, level, rows)
+        prepared.fetch_size = statement.page_rows
+        if statement.conditional:
+            prepared.serial_consistency_level = ConsistencyLevel.SERIAL
+        return prepared.bind  # type: ignore[no-any-return]
 
     def send(self, bind: Callable[[Values], Any], values: Values, answered: Done, now_s: Callable[[], float]) -> None:
         """Send a request; `answered` is called on the driver's thread, or at once when it cannot be sent."""
@@ -210,13 +217,21 @@ class Sender:
             answered(now_s(), error_kind(error), 0)
             return
         future.add_callbacks(
-            lambda rows: answered(now_s(), None, len(rows) if rows else 0),
+            lambda rows: None if _next_page(future) else answered(now_s(), None, len(rows) if rows else 0),
             lambda error: answered(now_s(), error_kind(error), 0),
         )
 
 
-def _batch(prepared: Any, level: int, rows: Values) -> BatchStatement:
-    batch = BatchStatement(BatchType.UNLOGGED, consistency_level=level)
+def _next_page(future: Any) -> bool:
+    """Ask for the next page when there is one; the callbacks are then called again."""
+    if not future.has_more_pages:
+        return False
+    future.start_fetching_next_page()
+    return True
+
+
+def _batch(kind: Any, prepared: Any, level: int, rows: Values) -> BatchStatement:
+    batch = BatchStatement(kind, consistency_level=level)
     for row in rows:
         batch.add(prepared, row)
     return batch

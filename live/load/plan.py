@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from ...model.errors import InputError, Problem
 from ...model.rate_course import RateCourse
+from .carried import Carried, check_shares
 from .requests import Batches
 from .stopping import Precision, StopConditions
 
@@ -53,6 +54,8 @@ class LoadPlan:
     """When the run is given up."""
     precision: Precision | None = None
     """Ends the run when it is reached; `duration_s` is then the longest measured time."""
+    carried: tuple[Carried, ...] = ()
+    """Shares of writes and reads that are carried out in another way."""
     fill_in_flight: int = 128
     """Requests in flight while the table is loaded."""
 
@@ -60,6 +63,7 @@ class LoadPlan:
         problems = [Problem(name, value, right) for name, value, right, fine in self._rules() if not fine]
         if problems:
             raise InputError(problems)
+        check_shares(self.carried)
 
     def _rules(self) -> tuple[tuple[str, object, str, bool], ...]:
         ends = (self.duration_s, self.operations)
@@ -78,6 +82,11 @@ class LoadPlan:
             ("batch-rows", self.batches.rows, "1 row or more", self.batches.rows >= 1),
             ("seed", self.seed, "0 or more", self.seed >= 0),
         )
+
+    @property
+    def writes_apart(self) -> bool:
+        """Whether writes go to a table of their own: as told, or because they take away what reads are to find."""
+        return self.separate_writes or any(one.takes_away for one in self.carried)
 
     def on(
         self,

@@ -7,13 +7,14 @@ seed. Reads of absent keys ask for partitions beyond those that exist.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...model.workload import Workload
-from .keys import draw_partitions
+from .carried import MANY_PARTITIONS, Carried
+from .keys import draw_partitions, key_of
 from .session import Session, Statement, Values
 from .table import LoadTable, RowPool
 
@@ -43,6 +44,8 @@ class Ask:
     """Whether it asks for keys that do not exist."""
     rows: int = 1
     """Rows of one request."""
+    only_keys: bool = False
+    """Whether a row is bound by its names alone."""
 
 
 class Request(NamedTuple):
@@ -55,8 +58,33 @@ class Request(NamedTuple):
     """Whether a row is expected in the answer."""
 
 
-def mix_of(workload: Workload, reads: LoadTable, writes: LoadTable, batches: Batches) -> tuple[Ask, ...]:
-    """Return the kinds of requests of a workload; those with no share are left out."""
+def mix_of(
+    workload: Workload, reads: LoadTable, writes: LoadTable, batches: Batches, carried: Sequence[Carried] = ()
+) -> tuple[Ask, ...]:
+    """Return the kinds of requests of a workload; those with no share are left out.
+
+    Args:
+        workload: its operations with their shares.
+        reads: what is read.
+        writes: what is written.
+        batches: writes in batches of one partition.
+        carried: shares of the operations that are carried out in another way.
+    """
+    asks = _plain(workload, reads, writes, batches)
+    for one in carried:
+        if (operation := workload.operations.get(one.operation)) is not None:
+            table = writes.of_counters() if one.needs_counters else reads if one.operation == READ else writes
+            statement = one.statement(table, operation.consistency)
+            asks.append(Ask(one.kind, operation.share * one.share, statement, False, one.rows, table.counters))
+    left = {name: 1 - sum(one.share for one in carried if one.operation == name) for name in (READ, WRITE)}
+    for place, ask in enumerate(asks):
+        if ask.operation in (READ, WRITE, BATCH):
+            share = left[READ if ask.operation == READ else WRITE]
+            asks[place] = replace(ask, share=ask.share * share)
+    return tuple(ask for ask in asks if ask.share > 1e-12)
+
+
+def _plain(workload: Workload, reads: LoadTable, writes: LoadTable, batches: Batches) -> list[Ask]:
     asks = []
     for name, operation in workload.operations.items():
         level = operation.consistency
@@ -68,7 +96,7 @@ def mix_of(workload: Workload, reads: LoadTable, writes: LoadTable, batches: Bat
             asks.append(Ask(WRITE, operation.share * (1 - batches.share), Statement(writes.write_cql(), level), False))
             batch = Statement(writes.write_cql(), level, batch=True)
             asks.append(Ask(BATCH, operation.share * batches.share, batch, False, batches.rows))
-    return tuple(ask for ask in asks if ask.share > 0)
+    return asks
 
 
 def request_stream(
@@ -103,10 +131,14 @@ def _binder(ask: Ask, table: LoadTable, workload: Workload) -> Callable[[int, in
     if ask.operation == READ:
         beyond = workload.partitions if ask.absent else 0
         return lambda partition, number: table.row_key(partition + beyond, number)
-    row = row_binder(table)
+    if ask.operation == "range":
+        return lambda partition, number: (key_of(partition),)
+    row = table.row_key if ask.only_keys or ask.operation == "delete" else row_binder(table)
     if not ask.statement.batch:
         return row
-    rows = table.rows_per_partition
+    rows, partitions = table.rows_per_partition, workload.partitions
+    if ask.operation in MANY_PARTITIONS:
+        return lambda partition, number: tuple(row((partition + each) % partitions, number) for each in range(ask.rows))
     return lambda partition, number: tuple(row(partition, (number + each) % rows) for each in range(ask.rows))
 
 

@@ -159,7 +159,7 @@ def in_flight_of(scenario: Scenario, plan: LoadPlan) -> int:
 def tables_of(console: Console, scenario: Scenario, plan: LoadPlan) -> tuple[LoadTable, LoadTable]:
     """Return the tables for reads and for writes, which are one unless they are to be apart."""
     reads = table_of(scenario, plan, replication_of(scenario.cluster, console.nodes))
-    return reads, reads.with_name(f"{reads.name[:46]}_w") if plan.separate_writes else reads
+    return reads, reads.with_name(f"{reads.name[:46]}_w") if plan.writes_apart else reads
 
 
 def prepare(
@@ -174,8 +174,10 @@ def prepare(
     """Make keyspace and tables, and load what is read."""
     make_keyspace(console, reads.keyspace, replication_of(scenario.cluster, console.nodes))
     loaded = make_table(console, reads).loaded
-    if plan.separate_writes:
+    if plan.writes_apart:
         make_table(console, tables_of(console, scenario, plan)[1])
+    if any(one.needs_counters for one in plan.carried):
+        make_table(console, tables_of(console, scenario, plan)[1].of_counters())
     partitions = scenario.workload.partitions
     if READ in scenario.workload.operations and loaded < partitions:
         fill(backend, reads, loaded, partitions, plan, show, interruption)
@@ -186,7 +188,7 @@ def jobs_of(
     scenario: Scenario, plan: LoadPlan, backend: Backend, reads: LoadTable, writes: LoadTable, in_flight: int
 ) -> list[Job]:
     """Return what each process does; the requests in flight are dealt out."""
-    asks = mix_of(scenario.workload, reads, writes, plan.batches)
+    asks = mix_of(scenario.workload, reads, writes, plan.batches, plan.carried)
     work = Mix(asks, reads, scenario.workload, scenario.clients.think_time, plan.seed)
     each, more = divmod(in_flight, plan.processes)
     return [

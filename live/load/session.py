@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from ...model.clients import Routing
 from ...model.workload import ConsistencyLevel
@@ -19,6 +19,7 @@ Values = tuple[Any, ...]
 Done = Callable[[float, str | None, int], None]
 """Takes the time of the answer, the kind of error or None, and the number of rows returned."""
 
+BatchType = Literal["unlogged", "logged", "counter"]
 ONE_PROCESSOR = 1.0
 """Processors that Python code can keep busy in one process."""
 
@@ -30,7 +31,12 @@ class Statement:
     cql: str
     consistency: ConsistencyLevel
     batch: bool = False
-    """Whether the values of a request are rows of one partition, sent as one unlogged batch."""
+    """Whether the values of a request are rows that are sent as one batch."""
+    batch_type: BatchType = "unlogged"
+    conditional: bool = False
+    """Whether it is a lightweight transaction, which has a serial consistency level too: SERIAL."""
+    page_rows: int | None = None
+    """Rows of a page; the answer is there when the last page is. One answer without pages when None."""
 
 
 class Session(Protocol):

@@ -38,6 +38,8 @@ class LoadTable:
     """Options after WITH, by name, as CQL text."""
     seed: int = 1
     """Of the values in it."""
+    counters: bool = False
+    """Whether the columns are counters."""
 
     @property
     def full_name(self) -> str:
@@ -56,7 +58,8 @@ class LoadTable:
 
     def create_cql(self, mark: Mark) -> str:
         """Return the statement that makes the table, with its mark."""
-        columns = ", ".join(f"{name} blob" for name in self.column_names)
+        kind = "counter" if self.counters else "blob"
+        columns = ", ".join(f"{name} {kind}" for name in self.column_names)
         number = "number int, " if self.rows_per_partition > 1 else ""
         options = {**self.options, "comment": mark.quoted()}
         joined = " AND ".join(f"{name} = {text}" for name, text in options.items())
@@ -77,6 +80,19 @@ class LoadTable:
         names = (*self.key_names, *self.column_names)
         return f"INSERT INTO {self.full_name} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
 
+    def count_cql(self) -> str:
+        """Return the statement that adds one to every counter of a row."""
+        added = ", ".join(f"{name} = {name} + 1" for name in self.column_names)
+        return f"UPDATE {self.full_name} SET {added} WHERE {' AND '.join(f'{name} = ?' for name in self.key_names)}"
+
+    def delete_cql(self) -> str:
+        """Return the statement that deletes one row."""
+        return f"DELETE FROM {self.full_name} WHERE {' AND '.join(f'{name} = ?' for name in self.key_names)}"
+
+    def range_cql(self, rows: int) -> str:
+        """Return the statement that reads rows from the token of a partition on."""
+        return f"SELECT {', '.join(self.column_names)} FROM {self.full_name} WHERE token(key) >= token(?) LIMIT {rows}"
+
     def row_key(self, partition: int, number: int) -> Values:
         """Return what names a row."""
         return (key_of(partition), number) if self.rows_per_partition > 1 else (key_of(partition),)
@@ -84,6 +100,10 @@ class LoadTable:
     def with_name(self, name: str) -> LoadTable:
         """Return a table of the same shape with another name."""
         return replace(self, name=name)
+
+    def of_counters(self) -> LoadTable:
+        """Return the table of counters that goes with this one."""
+        return replace(self, name=f"{self.name[:46]}_n", counters=True)
 
 
 class RowPool:
@@ -115,7 +135,8 @@ class Mark:
     def of(cls, table: LoadTable, loaded: int = 0) -> Mark:
         """Return the mark of a table."""
         names = ("columns", "column_bytes", "rows_per_partition", "seed")
-        return cls({name: getattr(table, name) for name in names} | {"options": dict(table.options)}, loaded)
+        counters = {"counters": True} if table.counters else {}
+        return cls({name: getattr(table, name) for name in names} | {"options": dict(table.options)} | counters, loaded)
 
     def quoted(self) -> str:
         """Return the mark as a CQL text."""

@@ -49,6 +49,7 @@ def run(
     table: given.Table = None,
     separate_writes: given.SeparateWrites = False,
     table_option: given.TableOption = None,
+    as_: given.As = None,
     batch_share: given.BatchShare = 0.0,
     batch_rows: given.BatchRows = 10,
     course: given.Course = None,
@@ -67,7 +68,7 @@ def run(
 
     changing = given.course_of(course, rates)
     plan = plan_of(duration, operations, warm_up, processes, seed, timeout, coordinators, idle, changing)
-    plan = given.ending_of(plan, stop_latency, stop_errors, precision)
+    plan = given.ending_of(plan, stop_latency, stop_errors, precision, as_)
     plan = plan.on(keyspace, table, separate_writes, given.table_options_of(table_option), batch_share, batch_rows)
     secrets, encryption = (username_env, password_env, credentials_file), (tls, ca_file, cert_file, key_file, no_verify)
     access = given.access_of(contact_points, port, datacenter, secrets, encryption)

@@ -62,6 +62,10 @@ StopErrors = Annotated[str | None, typer.Option(help="Give the run up when more 
 PrecisionOf = Annotated[
     str | None, typer.Option("--precision", help="Measure until it is known so well: 2% (rate) or p99=5%.")
 ]
+As = Annotated[
+    list[str] | None,
+    typer.Option("--as", metavar="KIND", help="Carry operations out in another way: write=counter, read=range:1000."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the measurement as JSON.")]
 
 
@@ -136,19 +140,23 @@ def share_of(option: str, text: str) -> float:
     return share
 
 
-def ending_of(plan: LoadPlan, latency: str | None, errors: str | None, precision: str | None) -> LoadPlan:
-    """Return a plan with what may end it before its time.
+def ending_of(
+    plan: LoadPlan, latency: str | None, errors: str | None, precision: str | None, as_: Sequence[str] | None
+) -> LoadPlan:
+    """Return a plan with what may end it before its time, and with other ways to carry operations out.
 
     Raises:
         InputError: a text that is no limit.
     """
     from dataclasses import replace
 
+    from ..live.load.carried import parse_carried
     from ..live.load.stopping import Precision, StopConditions
     from ..model.objective import parse_objectives
 
     limit = parse_objectives([latency])[0] if latency else None
     stop = StopConditions(limit, share_of("--stop-errors", errors) if errors else None)
+    plan = replace(plan, carried=tuple(parse_carried(text) for text in as_ or ()))
     if precision is None:
         return replace(plan, stop=stop)
     statistic, _, share = precision.rpartition("=")
