@@ -43,6 +43,7 @@ COMMANDS: Mapping[str, Command] = {
     "lab": Command("lab_command", "app", "Real Cassandra nodes on this machine."),
     "load": Command("load_command", "app", "Drive a cluster and measure it."),
     "observe": Command("observe_command", "observe", "What a cluster does, without a load of ours."),
+    "import": Command("import_command", "import_", "What other tools measured, to measurement files."),
     "compare": Command("compare_command", "compare", "Two predictions or measurements, figure by figure."),
     "schema": Command("schema_command", "schema", "JSON Schemas of the files."),
 }
