@@ -65,7 +65,31 @@ batch insertion/10         0.110000   0.000000   0.110000 (  0.200000)
 # Updating 100 rows, updating 10 columns each
 updating/10                0.270000   0.020000   0.290000 (  0.400000)
 """
-ALL_TEXTS = (AVERAGES, RESULTS, COMMAS, JIRA, RUBY)
+YCSB = """\
+bin/ycsb run cassandra-cql -P workloads/workloada -threads 40 -p cassandra.password=hunter2
+[OVERALL], RunTime(ms), 50000
+[OVERALL], Throughput(ops/sec), 20000.5
+[TOTAL_GCs], Count, 12
+[READ], Operations, 500013
+[READ], AverageLatency(us), 1500.25
+[READ], MaxLatency(us), 90000
+[READ], 95thPercentileLatency(us), 3000
+[READ], 99thPercentileLatency(us), 7000
+[READ], Return=OK, 500013
+[UPDATE-FAILED], Operations, 7
+[UPDATE], Operations, 500012
+[UPDATE], 99thPercentileLatency(ms), 9
+"""
+TIMES = """\
+tool-a run w.rn -d 1000000
+cassandra-stress write n=1000000
+\tTool A\tCassandra Stress
+Threads\t1\t256
+Wall clock time\t10.00 s\t20.00 s
+CPU time (total)\t8.50 s\t54.25 s
+Context switches\t30,819\t14,172,252
+"""
+ALL_TEXTS = (AVERAGES, RESULTS, COMMAS, JIRA, RUBY, YCSB, TIMES)
 
 
 def read(text: str):
@@ -134,6 +158,26 @@ def test_ruby_rates_count_what_was_sent() -> None:
     assert batch.throughput_per_s.value == pytest.approx(100 / 0.2)
     assert single.throughput_per_s.value == pytest.approx(100 * 10 / 0.4)
     assert single.client.cpu_s == 0.29
+
+
+def test_ycsb_summary() -> None:
+    reading = read(YCSB)
+    (run,) = reading.runs
+    assert run.throughput_per_s.value == 20000.5 and run.duration_s == 50
+    assert run.operations["read"].requests == 500_013
+    assert run.operations["read"].latency_s.mean.value == pytest.approx(1500.25e-6)
+    assert run.operations["write"].latency_s.p99.value == pytest.approx(0.009)
+    assert run.error_counts == {"update-failed": 7} and run.client.facts["in_flight"] == 40
+    assert [one.line.number for one in reading.unread] == [4]
+    assert "hunter2" not in run.model_dump_json()
+
+
+def test_tools_side_by_side_have_rates_only_where_all_were_asked_the_same() -> None:
+    first, second = read(TIMES).runs
+    assert (first.throughput_per_s.value, second.throughput_per_s.value) == (100_000, 50_000)
+    assert second.client.cpu_s == 54.25 and second.client.facts["context_switches"] == 14_172_252
+    assert "start-up" in first.provenance["throughput_per_s.value"].repaired
+    assert all(run.throughput_per_s is None for run in read(TIMES.replace("n=1000000", "n=2000000")).runs)
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,9 @@ OTHER = {
     "total partitions": ("partitions", ""),
     "total errors": ("errors", ""),
     "total gc count": ("gc_count", ""),
+    "total gc time": ("gc_time_s", "s"),
+    "avg gc time": ("gc_time_mean_ms", "ms"),
+    "stddev gc time": ("gc_time_deviation_ms", "ms"),
 }
 DURATION = "total operation time"
 
@@ -98,7 +101,13 @@ class _SummaryReader:
             self._entry(self.run, line)
         elif line.text != "END":
             self._give_up_heading()
+            self._outside(line)
+
+    def _outside(self, line: Line) -> None:
+        if re.search(r"\w", line.text):
             self.heading = line
+        else:
+            self.unread.append(Unread(line, "outside of a summary"))
 
     def _give_up_heading(self) -> None:
         """Only the last line before a summary is its title; the others were not read."""
@@ -126,7 +135,7 @@ class _SummaryReader:
         entry, key = _ENTRY.match(line.text), _key(line)
         if entry is None or key not in RATES | LATENCIES.keys() | OTHER.keys() | {DURATION}:
             self.unread.append(Unread(line, "no entry of a summary that is known"))
-            if entry is None:
+            if line.text.startswith("```"):
                 self._finish()
         elif key == DURATION:
             self._duration(run, line, entry[2])
