@@ -11,17 +11,13 @@ import csv
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from ..model.lab_scenario import MIXES, LabHardware, lab_scenario
 from ..model.metrics import Latency, LatencyKind, LatencyStatistic, Metrics
 from ..model.scenario import Scenario
 from .run import Run, quantity
 
-OPERATIONS = {"r": "read", "w": "write"}
-ROUTINGS = {"ta": "token-aware", "rr": "round-robin"}
-LOOPBACK_S = 15e-6
-"""One-way delay on the loopback device, beside the CPU time of both ends: default of `hardware.hops.same_host`."""
-CLIENT_CPU_S = 10e-6
+STUDY_CLIENT_CPU_US = 10.0
 """CPU of the lean client: 2 to 40 µs an operation, about 10 at 16 in flight (column client_core over ops_s)."""
-ROW_BYTES = 170
 
 
 def study_runs(path: Path) -> Iterator[Run]:
@@ -33,21 +29,18 @@ def study_runs(path: Path) -> Iterator[Run]:
 
 
 def study_run(row: Mapping[str, str], source: str) -> Run:
-    """Return the run of one row."""
-    operation = OPERATIONS[row["op"]]
+    """Return the run of one row; a row of several operations has latencies of none."""
+    operations = list(MIXES[row["op"]])
     latency = {
         name: quantity(float(row[f"{name}_ms"]) / 1e3) for name in ("mean", "p50", "p95", "p99") if row[f"{name}_ms"]
     }
+    kinds = {"kind": LatencyKind.SERVICE, "statistic": LatencyStatistic.OVER_REQUESTS}
     return Run(
         source,
         study_scenario(row),
         Metrics(
             throughput_per_s=quantity(float(row["ops_s"])),
-            latency_s={
-                operation: Latency(
-                    kind=LatencyKind.SERVICE, statistic=LatencyStatistic.OVER_REQUESTS, **latency
-                )
-            },
+            latency_s={operations[0]: Latency.model_validate({**kinds, **latency})} if len(operations) == 1 else {},
         ),
         quantity(float(row["cpu_us_op_total"]) * 1e-6),
         sources=(source,),
@@ -56,42 +49,23 @@ def study_run(row: Mapping[str, str], source: str) -> Run:
 
 
 def _facts(row: Mapping[str, str]) -> dict[str, str]:
-    """Return what else a row tells: each layout of the equal-sharing cells was started once."""
+    """Return what else a row tells; a layout without a start of its own was started once."""
     if "layout" in row:
-        return {"version": "5.0.6", "nodes on the same cores": "2", "start": f"layout of {row['layout']}"}
+        start = row.get("start") or f"layout of {row['layout']}"
+        return {"version": "5.0.6", "nodes on the same cores": "2", "start": start}
     return {"version": "5.0.6", "nodes on the same cores": "1", "start": f"boot {row['boot']}, {row['nodes']} nodes"}
 
 
 def study_scenario(row: Mapping[str, str]) -> Scenario:
     """Return the scenario of a row."""
-    quota = {"cores": float(row["cap_cores"]), "period": float(row["period_ms"]) / 1e3, "cpus": 1}
-    return Scenario.model_validate(
-        {
-            "cluster": {
-                "version": "5.0",
-                "nodes": int(row["nodes"]),
-                "replication": {"factor": int(row["rf"])},
-                "num_tokens": 1,
-                "allocation": "even",
-                "dynamic_snitch": False,
-                "table": {"speculative_retry": "NONE"},
-            },
-            "hardware": {
-                "cores": 1,
-                "cpu_quota": quota,
-                "hops": {"same_rack": LOOPBACK_S, "client": LOOPBACK_S},
-            },
-            "workload": {
-                "operations": {OPERATIONS[row["op"]]: {"share": 1.0, "consistency": row["cl"]}},
-                "columns": 1,
-                "column_size": ROW_BYTES,
-                "partitions": 30_000,
-                "cache_hit": 1.0,
-            },
-            "clients": {
-                "in_flight": int(row["inflight"]),
-                "routing": ROUTINGS[row["routing"]],
-                "cpu_per_operation": CLIENT_CPU_S,
-            },
-        }
+    client_us = row.get("client_cpu_us") or STUDY_CLIENT_CPU_US
+    hardware = LabHardware(
+        cores=float(row["cap_cores"]),
+        period_s=float(row["period_ms"]) / 1e3,
+        client_cpu_s=float(client_us) * 1e-6,
+        partitions=30_000,
+        num_tokens=1,
     )
+    size, factor, in_flight = int(row["nodes"]), int(row["rf"]), int(row["inflight"])
+    through = int(row.get("through") or 0)
+    return lab_scenario(hardware, size, factor, row["op"], row["cl"], row["routing"], in_flight, through)
