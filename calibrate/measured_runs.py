@@ -58,7 +58,7 @@ def _facts(measurement: Measurement) -> dict[str, str]:
         shared = {str(node.nodes_on_cores) for node in measurement.nodes if node.nodes_on_cores is not None}
         facts["nodes on the same cores"] = ", ".join(sorted(shared))
     if measurement.cluster is not None:
-        facts["machine"] = str(measurement.cluster.facts.get("machine", ""))
+        facts |= {name: str(measurement.cluster.facts.get(name, "")) for name in ("machine", "start")}
     return {name: fact for name, fact in facts.items() if fact}
 
 

@@ -1,53 +1,37 @@
-"""A plan of runs as a file: a list of scenarios with what is expected of each, for `load run` to go through."""
+"""A design as a plan of runs, for `load run` to go through."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import yaml
 
-from ..model.scenario import Scenario
+from ..model.run_plan import PlannedRun, RunPlan
 from ..model.scenario_file import dump_scenario
 from .design import Choice, Design
 
-FORMAT_VERSION = 1
-"""Version of the plan file format."""
+
+def plan_of(found: Design) -> RunPlan:
+    """Return the plan of a design."""
+    return RunPlan(
+        question=found.question,
+        std_err_now=found.std_err_now,
+        candidates=found.looked_at,
+        runs=tuple(_planned(number, choice) for number, choice in enumerate(found.choices, 1)),
+    )
 
 
-def plan_of(found: Design) -> dict[str, Any]:
-    """Return a design in plain types."""
-    return {
-        "format_version": FORMAT_VERSION,
-        "question": found.question,
-        "std_err_now": found.std_err_now,
-        "candidates": found.looked_at,
-        "runs": [
-            {
-                "name": f"run-{number}",
-                "words": choice.candidate.words,
-                "std_err_after": choice.std_err,
-                "expected_per_s": None if choice.expected_per_s != choice.expected_per_s else choice.expected_per_s,
-                "scenario": yaml.safe_load(dump_scenario(_named(number, choice))),
-            }
-            for number, choice in enumerate(found.choices, 1)
-        ],
-    }
-
-
-def _named(number: int, choice: Choice) -> Scenario:
-    """Return a run's scenario under the run's name."""
-    update = {"name": f"run-{number}", "title": choice.candidate.words}
-    return choice.candidate.scenario.model_copy(update=update)
+def _planned(number: int, choice: Choice) -> PlannedRun:
+    expected = choice.expected_per_s
+    return PlannedRun(
+        name=f"run-{number}",
+        words=choice.candidate.words,
+        scenario=yaml.safe_load(dump_scenario(choice.candidate.scenario, differences=True)) or {},
+        expected_per_s=None if expected != expected else expected,
+        std_err_after=choice.std_err,
+    )
 
 
 def scenario_files(found: Design) -> dict[str, str]:
     """Return the text of a scenario file for each run, by file name."""
     return {
-        f"run-{number}.yaml": dump_scenario(_named(number, choice), differences=True)
-        for number, choice in enumerate(found.choices, 1)
+        f"{run.name}.yaml": dump_scenario(run.loaded(), differences=True) for run in plan_of(found).runs
     }
-
-
-def dump_plan(found: Design) -> str:
-    """Return the plan as YAML text."""
-    return yaml.safe_dump(plan_of(found), sort_keys=False, allow_unicode=True, width=110)

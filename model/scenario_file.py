@@ -44,6 +44,21 @@ def load_scenario(source: str | Path, overrides: Sequence[str] = ()) -> Scenario
     return _scenario(without_empty(document), found)
 
 
+def parse_scenario(text: str, label: str, folder: Path | None = None) -> Scenario:
+    """Return the scenario of a text, as if it stood in a file of a folder.
+
+    Args:
+        text: YAML.
+        label: its name in problems.
+        folder: where files that it extends are found.
+
+    Raises:
+        ScenarioError: all problems of the text and of what it extends.
+    """
+    found = ScenarioSource(label, label, text.encode(), folder)
+    return _scenario(without_empty(_complete(found)), found)
+
+
 def with_overrides(scenario: Scenario, overrides: Sequence[str]) -> Scenario:
     """Return a scenario with overrides (`key=value`) laid over it, by the same rules as over a file.
 

@@ -27,15 +27,15 @@ class Protocol:
     cores_per_node: float = 0.22
     """Four nodes of 0.22 core and a lean client leave a third of two cores idle."""
     period_s: float = 0.005
-    settle_s: float = 1.0
+    settle_s: float = 0.7
     """Load before the measured time of each cell."""
-    cell_s: float = 4.0
+    cell_s: float = 3.5
     """Measured time of a cell."""
     repeats: int = 3
     """Times that each cell is measured within a start, in random order."""
     reference_every_s: float = 120.0
     """Longest time without the reference cell."""
-    path_s: float = 4.0
+    path_s: float = 3.0
     """Uncapped load on each path of the code before the caps come."""
     most_rounds: int = 3
     """Rounds of warm-up after which rates count as flat whatever they are."""
@@ -45,6 +45,11 @@ class Protocol:
     """Time without load in which the nodes' own messages are counted."""
     backend: str = "acsylla"
     timeout_s: float = 12.0
+
+    def start_s(self, cells: int) -> float:
+        """Return about how long a start of so many cells takes: nodes, warm-up of as many paths as a third, cells."""
+        cell_s = self.settle_s + self.cell_s + 1.0
+        return 60.0 + 2.5 * (cells / 3 + 1) * (self.path_s + 2.0) + (cells * self.repeats + 5) * cell_s
 
     def spec(self, nodes: int, first_address: str = "127.0.0.1") -> LabSpec:
         """Return the lab of a cluster of that size, its cores filled up with twins."""

@@ -39,6 +39,7 @@ COMMANDS: Mapping[str, Command] = {
     "scenarios": Command("scenarios_command", "app", "List, show and check scenario files."),
     "calibrate": Command("calibrate_command", "calibrate", "Measured runs to a calibration."),
     "validate": Command("validate_command", "validate", "A calibration against runs it has not seen."),
+    "check": Command("check_command", "check", "The whole promise, tried on real nodes of this machine."),
     "design": Command("design_command", "design", "Which runs to make next."),
     "lab": Command("lab_command", "app", "Real Cassandra nodes on this machine."),
     "load": Command("load_command", "app", "Drive a cluster and measure it."),

@@ -38,10 +38,11 @@ def design(
 
     from ..calibrate.design import LOADS, QUESTIONS
     from ..calibrate.design import design as design_runs
-    from ..calibrate.plan_file import dump_plan, plan_of, scenario_files
+    from ..calibrate.plan_file import plan_of, scenario_files
     from ..model.calibration_file import load_calibration
     from ..model.document import write_whole
     from ..model.errors import InputError, Problem
+    from ..model.run_plan import dump_run_plan, plain_run_plan
     from ..model.scenario_file import load_scenario
     from ..report.design_text import design_text
 
@@ -51,12 +52,12 @@ def design(
     about = load_scenario(scenario, set_ or [])
     found = design_runs(about, load_calibration(profile), asked, runs, most_nodes, tuple(in_flight or LOADS))
     if output is not None:
-        files = {output: dump_plan(found)}
+        files = {output: dump_run_plan(plan_of(found))}
         if output.suffix not in (".yaml", ".yml"):
             output.mkdir(parents=True, exist_ok=True)
             files = {output / name: text for name, text in scenario_files(found).items()}
         for path, text in files.items():
             write_whole(text, path)
         typer.echo(f"capmodel: wrote {output}", err=True)
-    plan = plan_of(found)
+    plan = plain_run_plan(plan_of(found))
     typer.echo(json_module.dumps(plan, indent=2, ensure_ascii=False) if json_ else design_text(plan))

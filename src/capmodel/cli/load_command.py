@@ -13,6 +13,8 @@ EPILOG = """Examples:
 
   capmodel load run --set clients.rate=2000/s --set clients.arrivals=constant --duration 60s -o open.json
 
+  capmodel load run --plan plan.yaml --contact-points 127.0.0.1,127.0.0.2 -o measurements/
+
   capmodel load run --scenario mine.yaml --contact-points 10.0.0.1,10.0.0.2 --username-env USER --password-env PASS
 """
 
@@ -59,11 +61,13 @@ def run(
     precision: given.PrecisionOf = None,
     idle: given.Idle = "0s",
     lab_directory: given.LabDirectory = None,
+    plan_file: given.PlanFile = None,
     output: given.Output = None,
     hdr_log: given.HdrLog = None,
     json_: given.AsJson = False,
 ) -> None:
     """Drive a cluster with a closed or an open load and measure it; Ctrl-C ends early and keeps what there is."""
+    from .load_plan import drive_plan
     from .load_run import Driven, asked_of, drive, plan_of
 
     changing = given.course_of(course, rates)
@@ -72,7 +76,9 @@ def run(
     plan = plan.on(keyspace, table, separate_writes, given.table_options_of(table_option), batch_share, batch_rows)
     secrets, encryption = (username_env, password_env, credentials_file), (tls, ca_file, cert_file, key_file, no_verify)
     access = given.access_of(contact_points, port, datacenter, secrets, encryption)
-    drive(Driven(asked_of(scenario, set_, changing), access, plan, backend, lab_directory, output, hdr_log, json_))
+    asked = asked_of(scenario, set_, changing)
+    what = Driven(asked, access, plan, backend, lab_directory, output, hdr_log, json_)
+    drive(what) if plan_file is None else drive_plan(plan_file, what)
 
 
 @app.command("selftest")

@@ -12,7 +12,7 @@ WORDS = {"add-node": "the gain of one node more", "throughput": "the throughput"
 
 
 def design_text(plan: Mapping[str, Any]) -> str:
-    """Return the text of `calibrate.plan_file`."""
+    """Return the text of `calibrate.plan_file`, in plain types."""
     return "\n".join(_lines(plan))
 
 
@@ -20,7 +20,7 @@ def _lines(plan: Mapping[str, Any]) -> Iterator[str]:
     yield f"Asked: {WORDS[plan['question']]}; by the parameters it is known within {_within(plan['std_err_now'])}"
     yield f"{'run':>3}  {'known within':>12}  {'expected':>10}  what"
     for number, run in enumerate(plan["runs"], 1):
-        rate = run["expected_per_s"]
+        rate = run.get("expected_per_s")
         shown = "" if rate is None else f"{rate:,.0f}/s"
         yield f"{number:>3}  {_within(run['std_err_after']):>12}  {shown:>10}  {run['words']}"
     yield f"{plan['candidates']} runs were looked at; noise, starts and the model's own error come on top"

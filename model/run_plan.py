@@ -1,0 +1,94 @@
+"""A plan of runs: scenarios to be measured one after the other, with what is expected of each; version 1 of its file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import Field, model_validator
+
+from .document import read_document, upgraded, validated
+from .errors import InputError, Problem
+from .scenario import Scenario
+from .scenario_file import parse_scenario
+from .value import Value
+
+FORMAT_VERSION = 1
+"""Version of the plan file format."""
+
+
+class PlannedRun(Value):
+    """One run of a plan."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    """Of the run and of the file of its measurement."""
+    words: str = ""
+    """What it is there for."""
+    scenario: dict[str, Any] = Field(default={})
+    """Keys of a scenario, laid over the default or over what it extends."""
+    carried: tuple[str, ...] = Field(default=(), alias="as")
+    """Other ways to carry operations out, as `load run --as` reads them."""
+    expected_per_s: float | None = None
+    std_err_after: float | None = None
+    """Standard error of the logarithm of the answer once this run and those before it are known."""
+
+    def loaded(self, folder: Path | None = None) -> Scenario:
+        """Return the scenario of the run; files that it extends are found from a folder.
+
+        Raises:
+            ScenarioError: all problems of the scenario.
+        """
+        named = {"title": self.words, **self.scenario, "name": self.name}
+        return parse_scenario(yaml.safe_dump(named, allow_unicode=True), f"run {self.name}", folder)
+
+
+class RunPlan(Value):
+    """A plan of runs."""
+
+    format_version: int = Field(default=FORMAT_VERSION, ge=FORMAT_VERSION, le=FORMAT_VERSION)
+    name: str = ""
+    title: str = ""
+    question: str | None = None
+    """What the runs are to answer, where they were chosen for it."""
+    std_err_now: float | None = None
+    candidates: int | None = None
+    """Runs that were looked at to choose these."""
+    runs: tuple[PlannedRun, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _differently_named(self) -> RunPlan:
+        names = [run.name for run in self.runs]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"runs of different names; twice there are {', '.join(twice)}")
+        return self
+
+
+def load_run_plan(path: Path) -> RunPlan:
+    """Return the plan of a file.
+
+    Raises:
+        InputError: a file that is no plan, with all its problems, those of its scenarios included.
+    """
+    plan = validated(RunPlan, upgraded(read_document(path, InputError), {}, FORMAT_VERSION, InputError), InputError)
+    problems: list[Problem] = []
+    for run in plan.runs:
+        try:
+            run.loaded(path.parent)
+        except InputError as error:
+            problems.extend(error.problems)
+    if problems:
+        raise InputError(problems)
+    return plan
+
+
+def dump_run_plan(plan: RunPlan) -> str:
+    """Return a plan as YAML text."""
+    return yaml.safe_dump(plain_run_plan(plan), sort_keys=False, allow_unicode=True, width=110)
+
+
+def plain_run_plan(plan: RunPlan) -> Mapping[str, Any]:
+    """Return a plan in plain types."""
+    return plan.model_dump(by_alias=True, exclude_defaults=True) | {"format_version": FORMAT_VERSION}
