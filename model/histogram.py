@@ -104,8 +104,12 @@ class HistogramRecorder:
         self._histogram = _empty()
         self._above_range = 0
 
-    def record(self, latencies_s: ArrayLike) -> None:
+    def record(self, latencies_s: ArrayLike, counts: ArrayLike = 1) -> None:
         """Add latencies in seconds, rounded to microseconds.
+
+        Args:
+            latencies_s: the latencies.
+            counts: how often each was seen.
 
         Raises:
             MeasurementError: a latency that is negative or no number.
@@ -113,10 +117,13 @@ class HistogramRecorder:
         latencies = np.atleast_1d(np.asarray(latencies_s, dtype=np.float64))
         if not np.all(latencies >= 0):
             raise MeasurementError("a latency is negative or no number")
+        weights = np.broadcast_to(np.asarray(counts, dtype=np.int64), latencies.shape)
         above = latencies * US_PER_S > HIGHEST_US
-        self._above_range += int(above.sum())
-        values, counts = np.unique(np.rint(latencies[~above] * US_PER_S).astype(np.int64), return_counts=True)
-        for value, count in zip(values.tolist(), counts.tolist(), strict=True):
+        self._above_range += int(weights[above].sum())
+        values, place = np.unique(np.rint(latencies[~above] * US_PER_S).astype(np.int64), return_inverse=True)
+        totals = np.zeros(len(values), dtype=np.int64)
+        np.add.at(totals, place, weights[~above])
+        for value, count in zip(values.tolist(), totals.tolist(), strict=True):
             self._histogram.record_value(value, count)
 
     def add(self, histogram: Histogram) -> None:

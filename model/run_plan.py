@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 from pydantic import Field, model_validator
 
-from .document import read_document, upgraded, validated
+from .document import Document, parse_document, read_document, upgraded, validated
 from .errors import InputError, Problem
 from .scenario import Scenario
-from .scenario_file import parse_scenario
+from .scenario_file import parse_scenario, with_overrides
+from .shipped import did_you_mean, shipped_content, shipped_names
 from .value import Value
 
 FORMAT_VERSION = 1
 """Version of the plan file format."""
+FOLDER = ("scenarios", "plans")
+"""Of the shipped plans."""
 
 
 class PlannedRun(Value):
@@ -34,14 +37,19 @@ class PlannedRun(Value):
     std_err_after: float | None = None
     """Standard error of the logarithm of the answer once this run and those before it are known."""
 
-    def loaded(self, folder: Path | None = None) -> Scenario:
-        """Return the scenario of the run; files that it extends are found from a folder.
+    def loaded(self, folder: Path | None = None, changes: Sequence[str] = ()) -> Scenario:
+        """Return the scenario of the run, with overrides (`key=value`) laid over it.
+
+        Args:
+            folder: where files that it extends are found.
+            changes: overrides.
 
         Raises:
             ScenarioError: all problems of the scenario.
         """
         named = {"title": self.words, **self.scenario, "name": self.name}
-        return parse_scenario(yaml.safe_dump(named, allow_unicode=True), f"run {self.name}", folder)
+        found = parse_scenario(yaml.safe_dump(named, allow_unicode=True), f"run {self.name}", folder)
+        return with_overrides(found, changes) if changes else found
 
 
 class RunPlan(Value):
@@ -66,22 +74,33 @@ class RunPlan(Value):
         return self
 
 
-def load_run_plan(path: Path) -> RunPlan:
-    """Return the plan of a file.
+def load_run_plan(source: str) -> tuple[RunPlan, Path | None]:
+    """Return a shipped plan by its name or the plan of a file, and the folder that its scenarios start from.
 
     Raises:
         InputError: a file that is no plan, with all its problems, those of its scenarios included.
     """
-    plan = validated(RunPlan, upgraded(read_document(path, InputError), {}, FORMAT_VERSION, InputError), InputError)
+    content = shipped_content(source, *FOLDER)
+    if content is None and not Path(source).suffix and not Path(source).exists():
+        right = f"no shipped plan and no file{did_you_mean(source, shipped_names(*FOLDER))}"
+        raise InputError([Problem("", None, right, source)])
+    path = Path(source)
+    document = read_document(path, InputError) if content is None else _shipped(source, content)
+    plan = validated(RunPlan, upgraded(document, {}, FORMAT_VERSION, InputError), InputError)
+    folder = path.parent if content is None else None
     problems: list[Problem] = []
     for run in plan.runs:
         try:
-            run.loaded(path.parent)
+            run.loaded(folder)
         except InputError as error:
             problems.extend(error.problems)
     if problems:
         raise InputError(problems)
-    return plan
+    return plan, folder
+
+
+def _shipped(name: str, content: bytes) -> Document:
+    return parse_document(content.decode(), f"{name}.yaml (shipped)", InputError)
 
 
 def dump_run_plan(plan: RunPlan) -> str:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...model.histogram import Histogram
 from ...model.measurement import ALL, Measurement, Provenance
 from ...model.metrics import LatencyKind, LatencyStatistic
 from .lines import Line
@@ -40,6 +41,12 @@ class RunRecorder:
         """Keep a plain number or word."""
         self._put(path, value)
         self._place(path, line, text, unit, repaired)
+
+    def histogram(self, operation: str, found: Histogram, line: Line, how: str) -> None:
+        """Keep the latencies of an operation, and their number as that of its requests."""
+        kept = {"encoded": found.encoded, "above_range": found.above_range, "kind": self.kind}
+        self._put(f"operations.{operation}", {"requests": found.n, "histograms": [{**kept, "statistic": self.statistic}]})
+        self._place(f"operations.{operation}.histograms.0", line, "", "", how)
 
     def missing(self, path: str, line: Line, text: str) -> None:
         """Say that a number stands there that is none."""

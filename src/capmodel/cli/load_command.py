@@ -13,7 +13,7 @@ EPILOG = """Examples:
 
   capmodel load run --set clients.rate=2000/s --set clients.arrivals=constant --duration 60s -o open.json
 
-  capmodel load run --plan plan.yaml --contact-points 127.0.0.1,127.0.0.2 -o measurements/
+  capmodel load run --plan coordinators --contact-points 10.0.0.1 -o measurements/
 
   capmodel load run --scenario mine.yaml --contact-points 10.0.0.1,10.0.0.2 --username-env USER --password-env PASS
 """
@@ -61,7 +61,7 @@ def run(
     precision: given.PrecisionOf = None,
     idle: given.Idle = "0s",
     lab_directory: given.LabDirectory = None,
-    plan_file: given.PlanFile = None,
+    plan_of_runs: given.PlanOfRuns = None,
     output: given.Output = None,
     hdr_log: given.HdrLog = None,
     json_: given.AsJson = False,
@@ -78,7 +78,7 @@ def run(
     access = given.access_of(contact_points, port, datacenter, secrets, encryption)
     asked = asked_of(scenario, set_, changing)
     what = Driven(asked, access, plan, backend, lab_directory, output, hdr_log, json_)
-    drive(what) if plan_file is None else drive_plan(plan_file, what)
+    drive(what) if plan_of_runs is None else drive_plan(plan_of_runs, set_ or [], what)
 
 
 @app.command("selftest")

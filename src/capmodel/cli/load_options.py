@@ -66,9 +66,9 @@ As = Annotated[
     list[str] | None,
     typer.Option("--as", metavar="KIND", help="Carry operations out in another way: write=counter, read=range:1000."),
 ]
-PlanFile = Annotated[
-    Path | None,
-    typer.Option("--plan", metavar="FILE", help="Make the runs of a plan that fit the cluster; --output is a folder."),
+PlanOfRuns = Annotated[
+    str | None,
+    typer.Option("--plan", metavar="NAME|FILE", help="Make the runs of a plan that fit the cluster, to a folder."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the measurement as JSON.")]
 

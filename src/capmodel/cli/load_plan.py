@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import typer
 
 from ..live.load.carried import parse_carried
 from ..model.errors import InputError, Problem, ScenarioError
 from ..model.run_plan import PlannedRun, load_run_plan
+from ..model.scenario import Scenario
 from .load_run import Driven, drive
 
 
-def drive_plan(file: Path, what: Driven) -> None:
+def drive_plan(source: str, changes: Sequence[str], what: Driven) -> None:
     """Run all of a plan on a cluster, each measurement to a file of the run's name in the folder `what.output`.
 
     Runs that were measured before, and runs on another number of nodes, are left out and named.
@@ -22,18 +22,21 @@ def drive_plan(file: Path, what: Driven) -> None:
     Raises:
         InputError: the plan cannot be used, or no folder is given.
     """
-    plan = load_run_plan(file)
+    plan, folder = load_run_plan(source)
     if what.output is None or what.output.is_file():
         raise InputError([Problem("--output", what.output and str(what.output), "a folder for the measurements")])
     what.output.mkdir(parents=True, exist_ok=True)
-    left_out = [*_driven(plan.runs, file.parent, what, what.output)]
+    scenarios = [run.loaded(folder, changes) for run in plan.runs]
+    left_out = [*_driven(plan.runs, scenarios, what, what.output)]
     for words in left_out:
         typer.echo(f"capmodel: left out {words}", err=True)
 
 
-def _driven(runs: tuple[PlannedRun, ...], folder: Path, what: Driven, output: Path) -> Iterator[str]:
+def _driven(
+    runs: Sequence[PlannedRun], scenarios: Sequence[Scenario], what: Driven, output: Path
+) -> Iterator[str]:
     """Drive runs, and yield in words which were not."""
-    for number, run in enumerate(runs, 1):
+    for number, (run, scenario) in enumerate(zip(runs, scenarios, strict=True), 1):
         place = output / f"{run.name}.json"
         if place.exists():
             yield f"{run.name}: it is in {place}"
@@ -41,7 +44,7 @@ def _driven(runs: tuple[PlannedRun, ...], folder: Path, what: Driven, output: Pa
         typer.echo(f"capmodel: run {number} of {len(runs)}, {run.name}: {run.words or 'no words'}", err=True)
         carried = tuple(parse_carried(text) for text in run.carried) or what.plan.carried
         try:
-            drive(replace(what, scenario=run.loaded(folder), plan=replace(what.plan, carried=carried), output=place))
+            drive(replace(what, scenario=scenario, plan=replace(what.plan, carried=carried), output=place))
         except ScenarioError as error:
             if any(problem.key != "cluster.nodes" for problem in error.problems):
                 raise
