@@ -23,7 +23,7 @@ from .observation import THROUGHPUT, observations_of
 from .parameters import profile_values
 from .repeats import combined
 from .run import Run
-from .starts import start_of
+from .starts import start_of, within_start
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def anchored(calibration: Calibration, runs: Sequence[Run]) -> Anchored:
     Raises:
         InputError: a start without anchors.
     """
-    anchors = combined(run for run in runs if is_anchor(run))
+    anchors = combined((run for run in runs if is_anchor(run)), within_start)
     rest = [run for run in runs if not is_anchor(run)]
     speeds = speeds_of(calibration, anchors)
     missing = sorted({start_of(run) for run in rest} - set(speeds))

@@ -34,7 +34,7 @@ from .parameters import Prior, prior_of, profile_values, with_idle_work
 from .posterior import Posterior
 from .repeats import combined
 from .run import Run
-from .starts import START_SPREAD, start_design
+from .starts import START_SPREAD, start_design, within_start
 from .suitability import Refused, without_hops
 
 SHAPE_GUESS = 0.3
@@ -103,7 +103,7 @@ def fit(
     """Fit the parameters of a profile to runs.
 
     Args:
-        runs: usable runs; repeats of a scenario are combined.
+        runs: usable runs; repeats of a scenario within a start are combined.
         profile: what is known before.
         options: how the fit is made.
         refused: runs that were refused before, for the report.
@@ -113,7 +113,7 @@ def fit(
         MeasurementError: no run that says anything.
     """
     options = options or FitOptions()
-    cells = without_hops(combined(runs))
+    cells = without_hops(combined(runs, within_start))
     if not cells:
         reasons = "; ".join(f"{one.name}: {', '.join(one.reasons)}" for one in refused)
         raise MeasurementError(f"no run can be used to calibrate{': ' + reasons if reasons else ''}")

@@ -28,11 +28,11 @@ FEWEST_FOR_NOISE = 6
 Read = Callable[[Run], float | None]
 
 
-def combined(runs: Iterable[Run]) -> tuple[Run, ...]:
-    """Return one run for each scenario, in order of first appearance."""
+def combined(runs: Iterable[Run], key: Callable[[Run], str] | None = None) -> tuple[Run, ...]:
+    """Return one run for each scenario, or for each value of another key, in order of first appearance."""
     cells: dict[str, list[Run]] = {}
     for run in runs:
-        cells.setdefault(scenario_key(run), []).append(run)
+        cells.setdefault((key or scenario_key)(run), []).append(run)
     groups = list(cells.values())
     return tuple(_median_run(group, groups) for group in groups)
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..model.network import Floats
 from .observation import CPU, THROUGHPUT, Observation
+from .repeats import scenario_key
 from .run import Run
 
 START_SPREAD = 0.10
@@ -23,6 +24,11 @@ START_SPREAD = 0.10
 def start_of(run: Run) -> str:
     """Return the name of a run's start: as stated, otherwise one for each number of nodes."""
     return run.facts.get("start") or f"{run.scenario.cluster.node_count} nodes"
+
+
+def within_start(run: Run) -> str:
+    """Return a text that is the same for runs of the same scenario in the same start."""
+    return f"{start_of(run)} {scenario_key(run)}"
 
 
 def starts_of(runs: Sequence[Run]) -> tuple[str, ...]:

@@ -8,7 +8,8 @@ interleaved, loopback network, a lean client with one connection a node.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping
+import statistics
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from ..model.lab_scenario import MIXES, LabHardware, lab_scenario
@@ -20,12 +21,32 @@ STUDY_CLIENT_CPU_US = 10.0
 """CPU of the lean client: 2 to 40 µs an operation, about 10 at 16 in flight (column client_core over ops_s)."""
 
 
+_CELL = ("nodes", "rf", "op", "cl", "routing", "through", "inflight")
+"""Columns that say what was asked."""
+
+
 def study_runs(path: Path) -> Iterator[Run]:
     """Yield a run for each row of a file of the study that has no errors."""
     with path.open(newline="") as file:
-        for number, row in enumerate(csv.DictReader(file), 2):
-            if row["errors"] == "0":
-                yield study_run(row, f"{path.name}:{number}")
+        rows = list(csv.DictReader(file))
+    costs = _client_costs(rows)
+    for number, row in enumerate(rows, 2):
+        if row["errors"] == "0":
+            cost = {"client_cpu_us": str(costs[_cell_of(row)])} if _cell_of(row) in costs else {}
+            yield study_run(row | cost, f"{path.name}:{number}")
+
+
+def _cell_of(row: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(row.get(name, "") for name in _CELL)
+
+
+def _client_costs(rows: Iterable[Mapping[str, str]]) -> Mapping[tuple[str, ...], float]:
+    """Return the median CPU of the client per operation of each cell, in µs: repeats of a cell are one scenario."""
+    seen: dict[tuple[str, ...], list[float]] = {}
+    for row in rows:
+        if row.get("client_cpu_us"):
+            seen.setdefault(_cell_of(row), []).append(float(row["client_cpu_us"]))
+    return {cell: statistics.median(values) for cell, values in seen.items()}
 
 
 def study_run(row: Mapping[str, str], source: str) -> Run:

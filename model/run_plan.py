@@ -1,4 +1,4 @@
-"""A plan of runs: scenarios to be measured one after the other, with what is expected of each; version 1 of its file."""
+"""A plan of runs: scenarios to be measured one after the other, with what is expected of each."""
 
 from __future__ import annotations
 

@@ -77,17 +77,22 @@ def test_an_unknown_plan_is_refused_with_the_nearest_name() -> None:
 
 
 def test_load_run_makes_the_runs_of_a_plan_and_goes_on_where_it_was(tmp_path: Path) -> None:
-    arguments = ["load", "run", "--backend", "memory", "--plan", "coordinators", "--set", "workload.partitions=500"]
+    keys = [{"cluster": {"replication": {"factor": factor}}} for factor in (1, 2, 3)]
+    runs = [{"name": f"rf-{number}", "scenario": scenario} for number, scenario in enumerate(keys, 1)]
+    path = tmp_path / "mine.yaml"
+    path.write_text(dump_run_plan(RunPlan.model_validate({"runs": runs})))
+    arguments = ["load", "run", "--backend", "memory", "--plan", str(path), "--set", "workload.partitions=500"]
+    arguments += ["--set", "clients.routing=round-robin"]
     arguments += ["--duration", "1s", "--warm-up", "0s", "--output", str(tmp_path / "out")]
     (tmp_path / "out").mkdir()
-    for name in ("rf1-one-through-2", "rf1-one-through-3", "rf3-quorum-through-1", "rf3-quorum-through-2"):
-        (tmp_path / "out" / f"{name}.json").write_text("{}")
+    (tmp_path / "out" / "rf-2.json").write_text("{}")
     result = RUNNER.invoke(app, arguments)
     assert result.exit_code == 0, result.output
-    assert "left out rf1-one-through-2: it is in" in result.output
-    measured = json.loads((tmp_path / "out" / "rf3-quorum-token-aware.json").read_text())
-    assert measured["scenario"]["clients"]["routing"] == "token-aware"
-    assert (tmp_path / "out" / "rf3-quorum-through-2.json").read_text() == "{}"
+    assert "left out rf-2: it is in" in result.output
+    measured = json.loads((tmp_path / "out" / "rf-3.json").read_text())
+    assert measured["scenario"]["cluster"]["replication"]["factor"] == 3
+    assert measured["scenario"]["workload"]["partitions"] == 500
+    assert (tmp_path / "out" / "rf-2.json").read_text() == "{}"
 
 
 def test_a_plan_needs_a_folder(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from .reading import Reading, Unread
 from .run_recorder import RunRecorder
 
 NAME = "HDR interval log"
-_HEADER = re.compile(r"#\[Histogram log format version 1\.[23]\]|^\"?StartTimestamp\"?,\"?(?:Interval_Length|EndTimestamp)")
+_HEADER = re.compile(r"#\[Histogram log format version 1\.[23]\]|^\"?StartTimestamp\"?,\"?\w+")
 _ENTRY = re.compile(r"(?:Tag=([^,]*),)?(\d+(?:\.\d+)?),(\d+(?:\.\d+)?),(\d+(?:\.\d+)?),([A-Za-z0-9+/]+={0,2})")
 _SECOND = re.compile(r"Tag=(?:[^,]*\.(?:service|wait)|send-lag),")
 SECOND_KIND = "another kind of latency of requests that are counted already"

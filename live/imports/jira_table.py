@@ -55,6 +55,8 @@ class _TableReader:
             self.title, self.table = heading[1], ""
         elif line.text.startswith("||"):
             self.columns = line.text.strip("|").split("||")
+        elif line.text.startswith("|") and not line.finished and not line.text.endswith("|"):
+            self.unread.append(Unread(line, "the file ends within this line"))
         elif line.text.startswith("|"):
             self._row(line, line.text.strip("|").split("|"))
         else:

@@ -44,8 +44,9 @@ class RunRecorder:
 
     def histogram(self, operation: str, found: Histogram, line: Line, how: str) -> None:
         """Keep the latencies of an operation, and their number as that of its requests."""
-        kept = {"encoded": found.encoded, "above_range": found.above_range, "kind": self.kind}
-        self._put(f"operations.{operation}", {"requests": found.n, "histograms": [{**kept, "statistic": self.statistic}]})
+        kinds = {"kind": self.kind, "statistic": self.statistic}
+        kept = {"encoded": found.encoded, "above_range": found.above_range, **kinds}
+        self._put(f"operations.{operation}", {"requests": found.n, "histograms": [kept]})
         self._place(f"operations.{operation}.histograms.0", line, "", "", how)
 
     def missing(self, path: str, line: Line, text: str) -> None:

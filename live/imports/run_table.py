@@ -16,7 +16,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Mapping, Sequence
 
-from ...model.measurement import ALL
+from ...model.measurement import ALL, Measurement
 from ...model.metrics import LatencyKind, LatencyStatistic
 from .lines import Line
 from .reading import Reading, Unread
@@ -39,12 +39,13 @@ Row = Mapping[str, str]
 
 def recognises(lines: Sequence[Line]) -> bool:
     """Whether a text begins with the names of the columns."""
-    return bool(lines) and NEEDED <= set(_header(lines[0]))
+    return bool(lines) and set(_header(lines[0])) >= NEEDED
 
 
 def read(lines: Sequence[Line], file: str) -> Reading:
     """Return the runs of a table."""
-    runs, unread = [], []
+    runs: list[Measurement] = []
+    unread: list[Unread] = []
     for line, row in _rows(lines):
         if isinstance(row, str):
             unread.append(Unread(line, row))

@@ -67,18 +67,15 @@ def run(
     json_: given.AsJson = False,
 ) -> None:
     """Drive a cluster with a closed or an open load and measure it; Ctrl-C ends early and keeps what there is."""
-    from .load_plan import drive_plan
-    from .load_run import Driven, asked_of, drive, plan_of
+    from .load_plan import Driven, asked_of, drive_all, plan_of
 
-    changing = given.course_of(course, rates)
+    changing, ways = given.course_of(course, rates), (stop_latency, stop_errors, precision, as_)
     plan = plan_of(duration, operations, warm_up, processes, seed, timeout, coordinators, idle, changing)
-    plan = given.ending_of(plan, stop_latency, stop_errors, precision, as_)
     plan = plan.on(keyspace, table, separate_writes, given.table_options_of(table_option), batch_share, batch_rows)
     secrets, encryption = (username_env, password_env, credentials_file), (tls, ca_file, cert_file, key_file, no_verify)
     access = given.access_of(contact_points, port, datacenter, secrets, encryption)
-    asked = asked_of(scenario, set_, changing)
-    what = Driven(asked, access, plan, backend, lab_directory, output, hdr_log, json_)
-    drive(what) if plan_of_runs is None else drive_plan(plan_of_runs, set_ or [], what)
+    options = (access, given.ending_of(plan, *ways), backend, lab_directory, output, hdr_log, json_)
+    drive_all(plan_of_runs, set_ or [], Driven(asked_of(scenario, set_, changing), *options))
 
 
 @app.command("selftest")

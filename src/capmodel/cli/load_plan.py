@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import typer
 
@@ -11,17 +12,22 @@ from ..live.load.carried import parse_carried
 from ..model.errors import InputError, Problem, ScenarioError
 from ..model.run_plan import PlannedRun, load_run_plan
 from ..model.scenario import Scenario
-from .load_run import Driven, drive
+from .load_run import Driven, asked_of, drive, plan_of
+
+__all__ = ["Driven", "asked_of", "drive_all", "plan_of"]
 
 
-def drive_plan(source: str, changes: Sequence[str], what: Driven) -> None:
-    """Run all of a plan on a cluster, each measurement to a file of the run's name in the folder `what.output`.
+def drive_all(source: str | None, changes: Sequence[str], what: Driven) -> None:
+    """Run a load, or all of a plan on a cluster, each measurement to a file of its name in the folder `what.output`.
 
     Runs that were measured before, and runs on another number of nodes, are left out and named.
 
     Raises:
         InputError: the plan cannot be used, or no folder is given.
     """
+    if source is None:
+        drive(what)
+        return
     plan, folder = load_run_plan(source)
     if what.output is None or what.output.is_file():
         raise InputError([Problem("--output", what.output and str(what.output), "a folder for the measurements")])
