@@ -54,8 +54,7 @@ def run(
     as_: given.As = None,
     batch_share: given.BatchShare = 0.0,
     batch_rows: given.BatchRows = 10,
-    course: given.Course = None,
-    rates: given.Rates = None,
+    course: given.Course = None, rates: given.Rates = None,
     stop_latency: given.StopLatency = None,
     stop_errors: given.StopErrors = None,
     precision: given.PrecisionOf = None,
@@ -71,11 +70,11 @@ def run(
 
     changing, ways = given.course_of(course, rates), (stop_latency, stop_errors, precision, as_)
     plan = plan_of(duration, operations, warm_up, processes, seed, timeout, coordinators, idle, changing)
-    plan = plan.on(keyspace, table, separate_writes, given.table_options_of(table_option), batch_share, batch_rows)
+    rows = (keyspace, table, separate_writes, given.table_options_of(table_option), batch_share, batch_rows)
     secrets, encryption = (username_env, password_env, credentials_file), (tls, ca_file, cert_file, key_file, no_verify)
-    access = given.access_of(contact_points, port, datacenter, secrets, encryption)
-    options = (access, given.ending_of(plan, *ways), backend, lab_directory, output, hdr_log, json_)
-    drive_all(plan_of_runs, set_ or [], Driven(asked_of(scenario, set_, changing), *options))
+    what = (asked_of(scenario, set_, changing), given.access_of(contact_points, port, datacenter, secrets, encryption))
+    plan = given.ending_of(plan.on(*rows), *ways)
+    drive_all(plan_of_runs, set_ or [], Driven(*what, plan, backend, lab_directory, output, hdr_log, json_))
 
 
 @app.command("selftest")
