@@ -16,6 +16,7 @@ from .gain import Gain, gain, threshold
 from .growth import rings_with_nodes, with_nodes
 from .network import Floats
 from .objective import Objective
+from .paired import analysed_gain, capacity_ratio, client_ratio
 from .perturbation import members_of
 from .placement import place
 from .ring import Ring
@@ -23,12 +24,7 @@ from .scenario import Scenario
 from .simulation.run import Budget, Progress
 from .study import Study, arranged
 from .topology import nodes_of
-from .uncertainty import over_rings, parts_of_log
-
-TENFOLD = 10.0
-"""Ratio of p99 that is not looked beyond: there one of both loads cannot be carried."""
-TRIFLE = 0.01
-"""Share of the largest stable load that stands for none."""
+from .uncertainty import parts_of_log
 
 
 @dataclass(frozen=True)
@@ -89,21 +85,14 @@ def neighbour(
     study = _study(scenario, rings, asked, rng)
     other = asked.analyse(study)
     bar, form = threshold(len(base.nodes)), asked.discrepancy.get("gain", 0.0)
-    logs = {"capacity": _log_ratio(other, analysed, _capacity(other), _capacity(analysed))}
+    logs = {"capacity": capacity_ratio(other, analysed)}
     clients = None
     if own is not None and other.stable:
-        logs["at_your_clients"] = _client_ratio(other, analysed)
+        logs["at_your_clients"] = client_ratio(other, analysed)
         there = asked.alike(own).answer(study, other) if asked.solver == "simulate" else None
         clients = _client_gain(logs["at_your_clients"], other, own, there, bar, form, loss=change < 0)
-    capacity = _analysed_gain(other, logs["capacity"], bar, form, loss=change < 0)
+    capacity = analysed_gain(other, logs["capacity"], bar, form, loss=change < 0)
     return Neighbour(change, clients, capacity, bar, other, logs)
-
-
-def _analysed_gain(other: Analysed, logs: Floats, bar: float, form: float, *, loss: bool) -> Gain:
-    """Return a gain by mean-value analysis, averaged over the rings."""
-    blocks = other.members.blocks.without_limits()
-    centre = float(logs[0]) + over_rings(blocks, logs)
-    return gain(centre, parts_of_log(blocks, logs, model=form), bar, loss=loss)
 
 
 def _study(scenario: Scenario, rings: list[Ring], asked: Questioned, rng: np.random.Generator) -> Study:
@@ -111,29 +100,12 @@ def _study(scenario: Scenario, rings: list[Ring], asked: Questioned, rng: np.ran
     return arranged(scenario, asked.values, rings, placements)
 
 
-def _log_ratio(other: Analysed, own: Analysed, theirs: Floats, ours: Floats) -> Floats:
-    return np.asarray(np.log(other.members.blocks.paired(theirs) / own.members.blocks.paired(ours)))
-
-
-def _capacity(analysed: Analysed) -> Floats:
-    """Return the capacity, [members]; where no load meets the objectives a trifle, so that ratios exist."""
-    return np.maximum(analysed.capacity_per_s, TRIFLE * analysed.largest_stable_per_s)
-
-
-def _client_ratio(other: Analysed, own: Analysed) -> Floats:
-    """Return the logarithm of the gain at the clients: throughput of a closed load, 1 / p99 of an open one."""
-    if own.is_open:
-        tails = -_log_ratio(other, own, other.latency_s(None, "p99"), own.latency_s(None, "p99"))
-        return np.clip(tails, -np.log(TENFOLD), np.log(TENFOLD))
-    return _log_ratio(other, own, other.solution.throughput_per_s, own.solution.throughput_per_s)
-
-
 def _client_gain(
     logs: Floats, other: Analysed, own: Answer, there: Answer | None, bar: float, form: float, *, loss: bool
 ) -> Gain:
     """Return the gain, centred on the simulation when there is one."""
     if there is None:
-        return _analysed_gain(other, logs, bar, form, loss=loss)
+        return analysed_gain(other, logs, bar, form, loss=loss)
     ours, theirs = _served(own, other), _served(there, other)
     sampling = float(np.hypot(ours.parts.sampling, theirs.parts.sampling))
     parts = parts_of_log(other.members.blocks.without_limits(), logs, sampling, form)
