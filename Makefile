@@ -10,7 +10,8 @@ predict: .venv/installed        ## make an environment and the first prediction
 test: .venv/installed-test      ## make an environment and pass all checks and tests
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto -m "not alone"
+	$(BIN)/pytest -m alone
 
 package: .venv/installed-test   ## build sdist and wheel; predict from the wheel in an empty environment
 	rm -rf dist build/wheel-environment

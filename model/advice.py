@@ -13,6 +13,7 @@ from .clients import Routing
 from .errors import ScenarioError
 from .findings import Findings, Options
 from .growth import resolved_clients, with_nodes
+from .hardware import Disk
 from .paired import Gains
 from .predict import find
 from .scaling import step_between
@@ -109,7 +110,7 @@ def _clients() -> Iterator[Change]:
     for routing, words in ((Routing.TOKEN_AWARE, "token-aware"), (Routing.ROUND_ROBIN, "round robin")):
         yield Change(
             f"{words} clients", f"load-balancing policy of the driver: {words}", "",
-            lambda it, routing=routing: None if it.clients.routing is routing else _with_clients(it, routing=routing),
+            _routed(routing),
         )  # fmt: skip
     yield Change("twice the requests in flight", "more threads or asynchronous requests", "latency", _busier)
     yield Change(
@@ -167,6 +168,13 @@ def _with_clients(scenario: Scenario, **update: object) -> Scenario:
     return scenario.model_copy(update={"clients": scenario.clients.model_copy(update=update)})
 
 
+def _routed(routing: Routing) -> Changed:
+    def changed(scenario: Scenario) -> Scenario | None:
+        return None if scenario.clients.routing is routing else _with_clients(scenario, routing=routing)
+
+    return changed
+
+
 def _busier(scenario: Scenario) -> Scenario | None:
     in_flight = scenario.clients.in_flight
     return None if in_flight is None else _with_clients(scenario, in_flight=2 * in_flight)
@@ -184,8 +192,8 @@ def _hardware(**factors: float) -> Changed:
 def _on_nvme(place: str) -> Changed:
     def changed(scenario: Scenario) -> Scenario | None:
         disk = getattr(scenario.hardware, place)
-        if disk is not None and disk.kind == "nvme":
+        if isinstance(disk, Disk) and disk.kind == "nvme":
             return None
-        return with_overrides(scenario, [f"hardware.{place}.kind=nvme"])
+        return scenario.model_copy(update={"hardware": scenario.hardware.model_copy(update={place: Disk()})})
 
     return changed

@@ -19,6 +19,7 @@ from .demands import DemandRecorder, complete
 from .graph import REPLICA, Graph
 from .network import Binding, Distances, Ints, Load, Network, OperationGraphs
 from .offered import offered_s, upper_bound_per_s
+from .page_cache import cache_hit
 from .park import Park, lightened
 from .placement import Placement
 from .program import ProgramRecorder
@@ -233,22 +234,3 @@ class Compilation:
             max_in_flight=clients.max_in_flight,
             machines=clients.machines,
         )
-
-
-STORAGE_OVERHEAD_RATIO = 0.5
-"""Bytes on disk per byte of payload beyond the payload: row and cell headers, index, bloom filter, minus
-compression. A coarse figure (±30 %) until the storage engine has its own model; give `workload.cache_hit` where
-it is known."""
-
-
-def cache_hit(scenario: Scenario, nodes: tuple[Node, ...]) -> float:
-    """Return the share of reads served from memory: given, or page cache over data per node (uniform keys)."""
-    workload = scenario.workload
-    if workload.cache_hit is not None:
-        return workload.cache_hit
-    copies = sum(factors_of(scenario.cluster, nodes).values()) / len(nodes)
-    rows = workload.partitions * workload.rows_per_partition
-    data_bytes = rows * workload.row_bytes * (1 + STORAGE_OVERHEAD_RATIO) * copies
-    hardware = scenario.hardware
-    cache_bytes = max(0.0, hardware.ram - hardware.heap - hardware.off_heap)
-    return min(1.0, cache_bytes / data_bytes)

@@ -92,7 +92,9 @@ class TestOrder:
 
 
 class TestJudging:
-    @pytest.mark.parametrize(("reference", "kind"), [((1000.0, 1050.0), "not judged"), ((1000.0, 1150.0), "host-limited")])
+    @pytest.mark.parametrize(
+        ("reference", "kind"), [((1000.0, 1050.0), "not judged"), ((1000.0, 1150.0), "host-limited")]
+    )
     def test_a_moved_reference_makes_a_run_host_limited(self, reference, kind) -> None:
         assert judged_beside(measurement(), reference).verdict.kind == kind
 

@@ -92,5 +92,5 @@ def _with_clients(points: tuple[tuple[str, Scenario], ...], growing: bool) -> An
             "in_flight": None if in_flight is None else max(1, round(in_flight * ratio)),
             "rate": None if rate is None else rate * ratio,
         }
-        kept = {name: number for name, number in update.items() if number is not None}
+        kept = {name: number for name, number in update.items() if number is not None} | {"in_flight_per_node": None}
         yield value, scenario.model_copy(update={"clients": scenario.clients.model_copy(update=kept)})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 Scaling = Mapping[str, Any]
@@ -55,7 +56,7 @@ SHORT = {"helps": "helps", "no gain expected": "no gain", "cannot tell": "?"}
 
 def _moves(points: Sequence[Scaling]) -> Iterator[str]:
     """Yield where the limit becomes another."""
-    moves = [(one, two) for one, two in zip(points, points[1:], strict=False) if one["limit"] != two["limit"]]
+    moves = [(one, two) for one, two in pairwise(points) if one["limit"] != two["limit"]]
     if moves:
         yield ""
     for one, two in moves:
@@ -87,7 +88,8 @@ def scale_svg(scaling: Scaling) -> str:
     ]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}" '
-        f'font-family="sans-serif" font-size="12"><rect width="100%" height="100%" fill="white"/>{"".join(body)}</svg>\n'
+        'font-family="sans-serif" font-size="12"><rect width="100%" height="100%" fill="white"/>'
+        f"{''.join(body)}</svg>\n"
     )
 
 
