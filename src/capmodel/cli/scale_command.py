@@ -58,6 +58,7 @@ def scale(
         if place is not None:
             write_whole(write(found), place)
     words = "the same clients throughout" if clients == FIXED else "clients growing with the nodes"
+    words = "clients as the axis says" if key.startswith("clients.") else words
     typer.echo(json_module.dumps(found, indent=2, ensure_ascii=False) if json_ else scale_text(found, words))
 
 
