@@ -89,7 +89,7 @@ def _point(value: str, found: Findings, before: Findings | None, form: float) ->
         found.scenario,
         answer.throughput_per_s if answer else None,
         max(tails, key=lambda figure: figure.value) if tails else None,
-        _capacity(found),
+        capacity_of(found),
         found.limit.words,
         (found.study.network.stations[busiest].name, float(used[busiest])),
         step_between(before, found, form) if before else None,
@@ -103,7 +103,8 @@ def step_between(before: Findings, after: Findings, form: float) -> Gains | None
     return gains(before.analysed, after.analysed, threshold(before.scenario.cluster.node_count), form)
 
 
-def _capacity(found: Findings) -> Figure:
+def capacity_of(found: Findings) -> Figure:
+    """Return the largest load, nominal ring carried to the mean over all, with the parts of its error."""
     blocks, capacity = found.analysed.members.blocks, found.analysed.capacity_per_s
     spread = parts_of(blocks, capacity, found.analysed.form["throughput"], _form(found))
     return Figure(float(capacity[0] * np.exp(over_rings(blocks, np.log(np.maximum(capacity, 1e-300))))), spread)

@@ -10,7 +10,17 @@ from ...model.errors import MeasurementError, Problem
 from ...model.measurement import Measurement
 from ...model.scenario import Scenario
 from ...model.scenario_file import with_overrides
-from . import hdr_log, jira_table, latte_report, ruby_benchmark, run_table, stress_summary, tool_comparison, ycsb
+from . import (
+    hdr_log,
+    jira_table,
+    latte_report,
+    nosqlbench_stats,
+    ruby_benchmark,
+    run_table,
+    stress_summary,
+    tool_comparison,
+    ycsb,
+)
 from .lines import Line, lines_of, read_text
 from .reading import Reading
 
@@ -23,7 +33,17 @@ class Kind(NamedTuple):
     read: Callable[[Sequence[Line], str], Reading]
 
 
-_MODULES = (latte_report, hdr_log, run_table, ycsb, stress_summary, jira_table, ruby_benchmark, tool_comparison)
+_MODULES = (
+    latte_report,
+    nosqlbench_stats,
+    hdr_log,
+    run_table,
+    ycsb,
+    stress_summary,
+    jira_table,
+    ruby_benchmark,
+    tool_comparison,
+)
 KINDS = tuple(Kind(module.NAME, module.recognises, module.read) for module in _MODULES)
 """In the order in which they are tried."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import ssl
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from ipaddress import ip_address
@@ -40,6 +41,9 @@ PROTOCOL_VERSION = 4
 CONNECT_S = 10.0
 ASK_S = 60.0
 BATCHES = {"unlogged": BatchType.UNLOGGED, "logged": BatchType.LOGGED, "counter": BatchType.COUNTER}
+PATIENCE_S, RETRY_S = 4.0, 0.5
+"""How long a console waits for a node that the driver takes for down: a busy node that was late with one answer is
+back after the driver's first reconnection, a second later."""
 FAILURES = (
     DriverException,
     RequestExecutionException,
@@ -167,10 +171,15 @@ class DriverConsole:
         host = next((one for one in hosts if one.address == address), None)
         if address is not None and host is None:
             raise RunError(f"the cluster has no node {address}")
-        try:
-            return list(self._session.execute(cql, host=host))
-        except FAILURES as error:
-            raise RunError(self._access.hidden(f"{cql}: {_words(error)}")) from None
+        patient_until_s = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                return list(self._session.execute(cql, host=host))
+            except FAILURES as error:
+                if isinstance(error, NoHostAvailable) and time.monotonic() < patient_until_s:
+                    time.sleep(RETRY_S)
+                    continue
+                raise RunError(self._access.hidden(f"{cql}: {_words(error)}")) from None
 
 
 def _found(host: Any) -> FoundNode:

@@ -16,11 +16,18 @@ EPILOG = """Examples:
   capmodel import stress.log
 
   capmodel import stress.log --scenario juho-2-nodes -o measurements/
+
+  capmodel import --set throughput=64488 --set in_flight=50 --scenario juho-1-node -o run.json
 """
 
 
 def import_(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Output of cassandra-stress and others.")],
+    files: Annotated[
+        list[Path] | None, typer.Argument(metavar="FILE…", help="Output of cassandra-stress and others.")
+    ] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Figures from prose, as throughput=64488.")
+    ] = None,
     scenario: Annotated[str | None, typer.Option(help="What was measured: a shipped scenario, or a file.")] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="File for one run; folder for several, one file each.")
@@ -28,11 +35,17 @@ def import_(
     json_: Annotated[bool, typer.Option("--json", help="Print the measurements as JSON, in a list.")] = False,
 ) -> None:
     """Read the output of other tools, recognised by content; every number keeps its file and line."""
+    from ..live.imports import prose
     from ..live.imports.importing import read_file, with_scenario
+    from ..model.errors import InputError, Problem
     from ..model.scenario_file import load_scenario
 
+    if not files and not set_:
+        raise InputError([Problem("FILE", None, "a file, or figures with --set")])
     known = load_scenario(scenario) if scenario else None
-    readings = [(path, read_file(path)) for path in files]
+    readings = [(path, read_file(path)) for path in files or ()]
+    if set_:
+        readings.append((Path("by-hand"), prose.read(set_)))
     runs = [(path, with_scenario(run, known)) for path, reading in readings for run in reading.runs]
     if output is not None:
         _write(runs, output)
