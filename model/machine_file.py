@@ -75,8 +75,8 @@ def load_machines(path: Path | None = None) -> Machines:
         InputError: a file that holds none, with all its problems.
     """
     if path is None:
-        content = shipped_content("machines", "scenarios") or b""
-        document = parse_document(content.decode(), "machines.yaml (shipped)", InputError)
+        content = shipped_content("common", "scenarios", "machines") or b""
+        document = parse_document(content.decode(), "common.yaml (shipped)", InputError)
     else:
         document = read_document(path, InputError)
     return validated(Machines, upgraded(document, {}, FORMAT_VERSION, InputError), InputError)

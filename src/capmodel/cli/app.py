@@ -38,6 +38,7 @@ COMMANDS: Mapping[str, Command] = {
     "predict": Command("predict_command", "predict", "Throughput, latency, the limit, and what the next node brings."),
     "scale": Command("scale_command", "scale", "What each number of nodes does, and what each step gains."),
     "advise": Command("advise_command", "advise", "What each single change would gain."),
+    "plan": Command("plan_command", "plan", "How many nodes of which machine a load needs."),
     "sweep": Command("sweep_command", "sweep", "Many predictions from one file, to one table."),
     "scenarios": Command("scenarios_command", "app", "List, show and check scenario files."),
     "calibrate": Command("calibrate_command", "calibrate", "Measured runs to a calibration."),
