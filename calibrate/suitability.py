@@ -20,6 +20,8 @@ SHORTEST_S = 1.0
 """Measured time below which a run does not hold even a few garbage collections and syncs."""
 MOST_ERRORS = 0.01
 """Share of failed requests above which the others had less work to share the node with."""
+USED_UP = 0.95
+"""Share of its CPU from which on a node has no more to give."""
 DOUBTFUL = 0.25
 """Weight of a run whose rate is about the cluster but doubtful: its standard error counts double."""
 MUST_KNOW = ("clients.in_flight", "clients.rate", "cluster.replication.factor")
@@ -45,7 +47,7 @@ def judged(run: Run, measurement: Measurement) -> Run | Refused:
 
 def _refusals(measurement: Measurement) -> Iterator[str]:
     verdict = measurement.verdict
-    if verdict.kind in ("client-limited", "overloaded"):
+    if verdict.kind == "overloaded" or (verdict.kind == "client-limited" and not nodes_were_busy(measurement)):
         yield _said(verdict.kind, verdict.reasons)
     if measurement.ended == "failed":
         yield "the run failed"
@@ -71,8 +73,18 @@ def _doubts(measurement: Measurement) -> Iterator[str]:
     verdict = measurement.verdict
     if verdict.kind in ("host-limited", "not-steady"):
         yield _said(verdict.kind, verdict.reasons)
+    if verdict.kind == "client-limited":
+        yield f"{_said(verdict.kind, verdict.reasons)}; but the nodes' CPU was used up, so the rate is theirs"
     if measurement.ended == "early":
         yield "ended early"
+
+
+def nodes_were_busy(measurement: Measurement) -> bool:
+    """Whether every node used up its CPU: then the rate is the cluster's, however late the client was."""
+    nodes, duration_s = measurement.nodes, measurement.duration_s
+    if not nodes or not duration_s:
+        return False
+    return all(node.cores and (node.cpu_s or 0.0) > USED_UP * node.cores * duration_s for node in nodes)
 
 
 def _said(kind: str, reasons: Sequence[str]) -> str:

@@ -251,3 +251,20 @@ class TestFactors:
     def test_sources_survive_being_shortened(self):
         sources = {"a.csv:2", "a.csv:3", "a.csv:9", "b.json"}
         assert expanded(shortened(sources)) == sources
+
+
+class TestLateClients:
+    """A client that was late limits a run only where the nodes had CPU left."""
+
+    @pytest.mark.parametrize(("cpu_s", "used"), [(2.19, True), (1.5, False)])
+    def test_used_up_nodes_make_it_a_doubt(self, cpu_s: float, used: bool) -> None:
+        measurement = Measurement(
+            duration_s=10.0,
+            nodes=(NodeFacts(name="n1", cores=0.22, cpu_s=cpu_s),),
+            operations={"read": OperationMeasured(requests=5000)},
+            verdict=Verdict(kind="client-limited", reasons=("late",)),
+        )
+        found = judged(run(), measurement)
+        assert isinstance(found, Refused) != used
+        if not isinstance(found, Refused):
+            assert found.weight == DOUBTFUL and "used up" in found.reasons[0]

@@ -96,7 +96,7 @@ THREE = (
 CHECK = Plan(FITTED, {4: FOUR, 3: THREE})
 """What `capmodel check` measures."""
 QUICK = Plan(
-    {1: FITTED[1], 2: FITTED[2][1:6]},
+    FITTED,
     {4: (*ANCHORS, Cell(3, "r", "QUORUM"), Cell(3, "r", "QUORUM", "rr"), Cell(3, "w", "QUORUM"), Cell(2, "r", "ONE"))},
 )
 """A short form, for a test."""

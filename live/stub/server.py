@@ -3,7 +3,7 @@
 `SELECT frames, cpu_s, running_s FROM capmodel.stub` tells the frames answered, the CPU time spent on them and the
 time since the start. Differences of two readings give the busy share, and frames over CPU time the ceiling.
 
-Code bent for speed: a frame costs a few slices and one dictionary look-up; see `tests/benchmark_load.py`.
+Code bent for speed: a frame costs a few slices and one dictionary look-up, so that one thread outruns a load of ours.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -32,6 +33,7 @@ def predict(
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Any key, such as cluster.nodes=4.")
     ] = None,
+    cassandra_yaml: Annotated[Path | None, typer.Option(help="Settings of a node, from its cassandra.yaml.")] = None,
     solver: Annotated[str, typer.Option(help="bounds, mva or simulate.")] = "simulate",
     seed: Annotated[int, typer.Option(min=0, help="Seed: the same seed gives the same bytes.")] = 1,
     precision: Annotated[
@@ -52,14 +54,14 @@ def predict(
     from ..model.predict import predict as predict_scenario
     from ..model.scenario_file import load_scenario
     from ..report.prediction_text import prediction_text
-    from .prediction_options import prediction_options
+    from .prediction_options import node_overrides, prediction_options
     from .progress import looks
 
     objectives = parse_objectives(objective or [])
     short = shorthand_overrides(
         nodes=nodes, rf=rf, cl=cl, read_ratio=read_ratio, in_flight=in_flight, rate=rate, routing=routing, cores=cores
     )
-    loaded = load_scenario(scenario, [*short, *(set_ or [])])
+    loaded = load_scenario(scenario, [*node_overrides(cassandra_yaml), *short, *(set_ or [])])
     options = prediction_options(solver, seed, precision, requests, time_budget, objectives, explain)
     with looks() as progress:
         prediction = predict_scenario(loaded, load_calibration(profile), options, progress)

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
+import typer
+
+from ..model.cassandra_yaml import read_cassandra_yaml
 from ..model.errors import InputError, Problem
 from ..model.findings import SOLVERS, Options
 from ..model.objective import Objective
@@ -38,6 +42,20 @@ def prediction_options(
         objectives=tuple(objectives),
         explain=explain,
     )
+
+
+def node_overrides(path: Path | None) -> tuple[str, ...]:
+    """Return what a node's `cassandra.yaml` says, as overrides; settings that the model does not use are named.
+
+    Raises:
+        InputError: a file that is none, or values that are wrong.
+    """
+    if path is None:
+        return ()
+    found = read_cassandra_yaml(path)
+    if found.unused:
+        typer.echo(f"capmodel: {path}: not used: {', '.join(found.unused)}", err=True)
+    return found.overrides
 
 
 def _budget(precision: str | None, requests: int | None, time_budget: str | None) -> Budget:
