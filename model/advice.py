@@ -55,13 +55,12 @@ def advise(scenario: Scenario, calibration: Calibration, options: Options | None
         ScenarioError: a scenario that no cluster can have.
     """
     asked = replace(options or Options(), solver="mva", neighbours=False)
-    form = calibration.discrepancy.gain if calibration.discrepancy else 0.0
     base = find(scenario, calibration, asked, None)
-    advices = (_advice(change, base, calibration, asked, form) for change in changes())
+    advices = (_advice(change, base, calibration, asked) for change in changes())
     return tuple(sorted((one for one in advices if one is not None), key=_rank, reverse=True))
 
 
-def _advice(change: Change, base: Findings, calibration: Calibration, asked: Options, form: float) -> Advice | None:
+def _advice(change: Change, base: Findings, calibration: Calibration, asked: Options) -> Advice | None:
     changed = change.changed(base.scenario)
     if changed is None or problems_of(changed):
         return None
@@ -69,7 +68,7 @@ def _advice(change: Change, base: Findings, calibration: Calibration, asked: Opt
         found = find(changed, calibration, asked, None)
     except ScenarioError:
         return None
-    step = step_between(base, found, form)
+    step = step_between(base, found)
     return None if step is None else Advice(change, found.scenario, step, found.limit.words)
 
 

@@ -50,11 +50,16 @@ def cache_hit(scenario: Scenario, nodes: tuple[Node, ...]) -> float:
     if workload.cache_hit is not None:
         return workload.cache_hit
     copies = sum(factors_of(scenario.cluster, nodes).values()) / len(nodes)
-    partition_bytes = workload.rows_per_partition * workload.row_bytes * (1 + STORAGE_OVERHEAD_RATIO)
-    data_bytes = workload.partitions * partition_bytes * copies
+    own_bytes = partition_bytes(workload)
+    data_bytes = workload.partitions * own_bytes * copies
     hardware = scenario.hardware
     cache_bytes = max(0.0, hardware.ram - hardware.heap - hardware.off_heap)
-    return hit_ratio(workload, cache_bytes / data_bytes, max(1.0, chunk_bytes(scenario) / partition_bytes))
+    return hit_ratio(workload, cache_bytes / data_bytes, max(1.0, chunk_bytes(scenario) / own_bytes))
+
+
+def partition_bytes(workload: Workload) -> float:
+    """Return the bytes that one partition takes on the disks of one replica."""
+    return workload.rows_per_partition * workload.row_bytes * (1 + STORAGE_OVERHEAD_RATIO)
 
 
 def chunk_bytes(scenario: Scenario) -> float:

@@ -12,13 +12,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from .answer import Figure
 from .calibration import Calibration
 from .findings import Options
 from .machine_file import Machine
-from .page_cache import STORAGE_OVERHEAD_RATIO
+from .page_cache import partition_bytes
 from .predict import find, predict
 from .prediction import Prediction
 from .scaling import capacity_of
@@ -161,24 +161,13 @@ def _risk(capacity: Figure, wanted: Requirement) -> float:
     return float(ndtr(-room / spread)) if spread > 0 else float(room < 0)
 
 
-def needed_capacity_per_s(wanted: Requirement, log_std_err: float) -> float:
-    """Return the capacity that is enough when it is known so well.
-
-    >>> round(needed_capacity_per_s(Requirement(700.0, utilisation=0.7, confidence=0.5), 0.3))
-    1000
-    """
-    return wanted.rate_per_s / wanted.utilisation * math.exp(float(ndtri(wanted.confidence)) * log_std_err)
-
-
 def _copies(scenario: Scenario) -> int:
     factor = scenario.cluster.replication.factor
     return factor if isinstance(factor, int) else max(factor.values())
 
 
 def _data_bytes(scenario: Scenario) -> float:
-    workload = scenario.workload
-    rows = workload.partitions * workload.rows_per_partition
-    return rows * workload.row_bytes * (1 + STORAGE_OVERHEAD_RATIO) * _copies(scenario)
+    return scenario.workload.partitions * partition_bytes(scenario.workload) * _copies(scenario)
 
 
 def _rank(one: Plan) -> tuple[float, ...]:

@@ -57,7 +57,7 @@ def find(scenario: Scenario, calibration: Calibration, options: Options, progres
         values,
         _moved(calibration),
         calibration.draw(DRAWS, draw_rng),
-        _discrepancy(calibration, scenario),
+        discrepancy_of(calibration, scenario),
         options.solver,
         options.seed,
         options.budget,
@@ -95,7 +95,7 @@ def _moved(calibration: Calibration) -> dict[str, float]:
     }
 
 
-def _discrepancy(calibration: Calibration, scenario: Scenario) -> Mapping[str, float]:
+def discrepancy_of(calibration: Calibration, scenario: Scenario) -> Mapping[str, float]:
     """Return the model's own error by figure, more of it outside the measured numbers in flight."""
     form, beyond = calibration.discrepancy or Discrepancy(), extrapolation(calibration, scenario)
     return {name: math.hypot(value, beyond) for name, value in form.model_dump().items()}

@@ -16,7 +16,7 @@ from .calibration import Calibration
 from .findings import Findings, Options
 from .gain import threshold
 from .paired import Gains, gains
-from .predict import find
+from .predict import discrepancy_of, find
 from .scenario import Scenario
 from .uncertainty import over_rings, parts_of
 
@@ -67,19 +67,18 @@ def scale(
         ScenarioError: a scenario that no cluster can have.
     """
     asked = replace(options or Options(), solver="mva", neighbours=False)
-    form = calibration.discrepancy.gain if calibration.discrepancy else 0.0
     points: list[Point] = []
     before: Findings | None = None
     for number, (value, scenario) in enumerate(scenarios, 1):
         found = find(scenario, calibration, asked, None)
-        points.append(_point(value, found, before, form))
+        points.append(_point(value, found, before))
         before = found
         if told is not None:
             told("scaling", number / len(scenarios))
     return tuple(points)
 
 
-def _point(value: str, found: Findings, before: Findings | None, form: float) -> Point:
+def _point(value: str, found: Findings, before: Findings | None) -> Point:
     answer, analysed = found.answer, found.analysed
     used = analysed.solution.utilisation[0]
     busiest = int(np.argmax(np.where(np.isfinite(used), used, 0.0)))
@@ -92,24 +91,25 @@ def _point(value: str, found: Findings, before: Findings | None, form: float) ->
         capacity_of(found),
         found.limit.words,
         (found.study.network.stations[busiest].name, float(used[busiest])),
-        step_between(before, found, form) if before else None,
+        step_between(before, found) if before else None,
     )
 
 
-def step_between(before: Findings, after: Findings, form: float) -> Gains | None:
+def step_between(before: Findings, after: Findings) -> Gains | None:
     """Return the gains of one scenario over another; None where the rings of only one are a matter of chance."""
     if before.analysed.members.blocks.rings != after.analysed.members.blocks.rings:
         return None
-    return gains(before.analysed, after.analysed, threshold(before.scenario.cluster.node_count), form)
+    bar = threshold(before.scenario.cluster.node_count)
+    return gains(before.analysed, after.analysed, bar, _form(before, "gain"))
 
 
 def capacity_of(found: Findings) -> Figure:
     """Return the largest load, nominal ring carried to the mean over all, with the parts of its error."""
     blocks, capacity = found.analysed.members.blocks, found.analysed.capacity_per_s
-    spread = parts_of(blocks, capacity, found.analysed.form["throughput"], _form(found))
+    spread = parts_of(blocks, capacity, found.analysed.form["throughput"], _form(found, "throughput"))
     return Figure(float(capacity[0] * np.exp(over_rings(blocks, np.log(np.maximum(capacity, 1e-300))))), spread)
 
 
-def _form(found: Findings) -> float:
-    form = found.calibration.discrepancy
-    return form.throughput if form else 0.0
+def _form(found: Findings, name: str) -> float:
+    """Return the model's own error of a figure, as a prediction of the same scenario states it."""
+    return discrepancy_of(found.calibration, found.scenario).get(name, 0.0)

@@ -12,9 +12,10 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
+from ..model.calibration import Calibration
 from ..model.calibration_file import load_calibration
 from ..model.errors import CapmodelError, InputError, Problem
 from ..model.findings import Options
@@ -78,9 +79,15 @@ def row_of(asked: Sweep, source: str, point: Overrides) -> dict[str, str]:
     try:
         scenario = load_scenario(source, [*asked.changes, *point])
         options = Options(solver=asked.solver, seed=asked.seed, neighbours=asked.neighbours)
-        return row | _figures(predict(scenario, load_calibration(asked.profile), options))
+        return row | _figures(predict(scenario, _profile(asked.profile), options))
     except CapmodelError as error:
         return row | {"problem": str(error).splitlines()[0]}
+
+
+@cache
+def _profile(name: str) -> Calibration:
+    """Return a profile, read once in each process."""
+    return load_calibration(name)
 
 
 def _figures(found: Prediction) -> dict[str, str]:
