@@ -27,10 +27,10 @@ def _point(point: Point) -> dict[str, Any]:
     return {
         "value": point.value,
         "nodes": point.nodes,
-        "throughput_per_s": _figure(rate),
+        "throughput_per_s": plain_figure(rate),
         "per_node_per_s": rate.value / point.nodes if rate else None,
-        "p99_s": _figure(point.p99_s),
-        "capacity_per_s": _figure(point.capacity_per_s),
+        "p99_s": plain_figure(point.p99_s),
+        "capacity_per_s": plain_figure(point.capacity_per_s),
         "limit": point.limit,
         "busiest": {"station": point.hottest[0], "utilisation": point.hottest[1]},
         "step": _gains(point.step),
@@ -53,7 +53,8 @@ def _gain(found: Gain) -> dict[str, Any]:
     return {"value": found.value, "low": found.low, "high": found.high, "verdict": found.verdict}
 
 
-def _figure(found: Figure | None) -> dict[str, float] | None:
+def plain_figure(found: Figure | None) -> dict[str, float] | None:
+    """Return a figure with its interval; None where there is none."""
     if found is None:
         return None
     interval = found.parts.around(found.value)

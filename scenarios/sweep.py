@@ -7,6 +7,7 @@ with it: what is missing is done again by new ones.
 from __future__ import annotations
 
 import csv
+import io
 import multiprocessing
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,6 +18,7 @@ from pathlib import Path
 
 from ..model.calibration import Calibration
 from ..model.calibration_file import load_calibration
+from ..model.document import write_whole
 from ..model.errors import CapmodelError, InputError, Problem
 from ..model.findings import Options
 from ..model.metrics import Quantity
@@ -168,9 +170,8 @@ def _in_order(output: Path, points: Sequence[Overrides], columns: Sequence[str])
             tuple(row[key] for key in by_key(points[0])): row for row in csv.DictReader(stream)
         }
     ordered = [rows[_key(point)] for point in points if _key(point) in rows]
-    partial_file = output.with_suffix(output.suffix + ".new")
-    with partial_file.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(ordered)
-    partial_file.replace(output)
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(ordered)
+    write_whole(text.getvalue(), output)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ..model.plain_points import plain_figure
 from ..model.planning import Plan, Requirement
 
 Plain = Mapping[str, Any]
@@ -23,8 +24,6 @@ def plain_plan(plans: Sequence[Plan], wanted: Requirement) -> dict[str, Any]:
 
 
 def _plain(one: Plan) -> dict[str, Any]:
-    capacity = one.capacity_per_s
-    interval = capacity.parts.around(capacity.value) if capacity else None
     price = one.machine.price
     return {
         "machine": one.machine.name,
@@ -33,7 +32,7 @@ def _plain(one: Plan) -> dict[str, Any]:
         "binds": one.binds,
         "limit": one.limit,
         "risk": one.risk,
-        "capacity_per_s": {"value": interval.value, "low": interval.low, "high": interval.high} if interval else None,
+        "capacity_per_s": plain_figure(one.capacity_per_s),
         "price_per_month": one.cost,
         "price_source": f"{price.source}, {price.date}" if price else None,
         "currency": price.currency if price else None,
